@@ -1,0 +1,85 @@
+# Builds iostudy. `make demo` and `make test` install what is missing by themselves.
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+# A sanitizer build keeps to itself: make test SANITIZE=address,undefined | thread
+SANITIZE ?=
+comma := ,
+BUILD ?= build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
+
+CC       ?= cc
+CXX      ?= c++
+CLANG    ?= clang
+BPFTOOL  ?= $(firstword $(shell PATH=$$PATH:/usr/sbin command -v bpftool) /usr/sbin/bpftool)
+OPT      ?= -O2 -g
+WARN     := -Wall -Wextra -Werror
+ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(CPPFLAGS)
+SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
+ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
+LIBS     := -luring -lbpf -ljansson -pthread
+
+PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
+            libgtest-dev linux-libc-dev
+sources  = $(wildcard $(1)/*.c)
+objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
+LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
+CLI_SRC  := $(call sources,cli)
+TEST_SRC := $(call sources,tests)
+TEST_CC  := $(wildcard tests/*.cc)
+TOOL_SRC := $(wildcard tests/programs/*.c)
+SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
+
+.PHONY: all demo test bench lint format install uninstall clean packages
+.SECONDARY:
+all: $(BUILD)/iostudy
+
+# --- what must be installed ---------------------------------------------------------------------
+packages:
+	@./.ci/packages $(PACKAGES)
+
+# --- building -----------------------------------------------------------------------------------
+$(BUILD)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.o: %.cc Makefile
+	@mkdir -p $(@D)
+	$(CXX) $(ALL_CPPFLAGS) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/%.bpf.o: %.bpf.c Makefile
+	@mkdir -p $(@D)
+	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. -I/usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
+	$(BPFTOOL) gen skeleton $< > $@.tmp && mv $@.tmp $@
+
+$(call objects,$(wildcard probes/*.c)): $(SKELETONS)
+
+$(BUILD)/libiostudy.a: $(call objects,$(LIB_SRC))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/iostudy: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/tests/run: $(call objects,$(TEST_SRC)) $(patsubst %.cc,$(BUILD)/%.o,$(TEST_CC)) $(BUILD)/libiostudy.a
+	$(CXX) $(ALL_CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lgtest
+
+$(BUILD)/tests/programs/%: tests/programs/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LIBS)
+
+TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
+
+# --- the jobs -----------------------------------------------------------------------------------
+test: packages
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS)
+	@./.ci/test $(BUILD)
+
+clean:
+	rm -rf build
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

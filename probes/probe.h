@@ -1,0 +1,151 @@
+/*
+ * Who is parked: the contract of a probe.
+ *
+ * A probe watches one process, the subject, and is read at the edges of the window. A reading is
+ * a time, a loss count and counters that only grow; what happened in the window is the
+ * difference of two readings. Nothing is estimated silently: what a probe cannot measure it
+ * marks as not measured.
+ */
+#ifndef IOSTUDY_PROBE_H
+#define IOSTUDY_PROBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probes/threads.h"
+
+enum {
+	PROBE_WHY_SIZE = 240,         /* bytes of a reason, its terminating zero included */
+	PROBE_PARKED_MAX = 1 << 10,   /* parked at completion: the last bucket is "this or more" */
+	PROBE_OCCUPANCY_AXIS = 128,   /* exact to 64, then four buckets per doubling */
+};
+
+/* Every thread is at each moment in exactly one of these. */
+enum thread_state {
+	STATE_RUNNING,
+	STATE_RUNNABLE,
+	STATE_PARKED_DIRECT,
+	STATE_PARKED_WAITER,
+	STATE_PARKED_ON_RESULT,
+	STATE_IDLE,
+	STATE_OTHER,
+	STATE_UNSEEN,
+	STATE_COUNT
+};
+
+/* What a reading holds beyond the times of the states. */
+enum probe_measures {
+	PROBE_IN_CALL = 1 << 0,     /* in_call_running_ns, in_call_runnable_ns */
+	PROBE_COUNTS = 1 << 1,      /* parks, voluntary_switches, involuntary_switches */
+	PROBE_COMPLETIONS = 1 << 2, /* parked_at_completion, arrived_in, arrived_over */
+	PROBE_POSTED = 1 << 3,      /* posted_in */
+	PROBE_BORROWED = 1 << 4,    /* borrowed_ns of interrupts */
+	PROBE_TASK_WORK = 1 << 5,   /* borrowed_ns of task work */
+	PROBE_OCCUPANCY = 1 << 6,   /* occupancy_ns */
+	PROBE_BLOCK = 1 << 7,       /* block_requests, block_bytes, block_in_flight_ns */
+};
+
+/* One kind of thread: sums over its threads, those that ended included. */
+struct probe_kind {
+	uint32_t threads_now;
+	uint32_t threads_max; /* most at once since attach; not a counter */
+	uint64_t alive_ns;    /* the sum of state_ns */
+	uint64_t state_ns[STATE_COUNT];
+	uint64_t in_call_running_ns;  /* running inside a call or a wait that holds the thread */
+	uint64_t in_call_runnable_ns; /* ready and waiting for a CPU inside it */
+	uint64_t called_ns;           /* the part of held time in DOING_CALL, or, where a library hides
+	                                 its threads, in a transferring system call */
+	uint64_t parks;               /* of those three parked states */
+	uint64_t voluntary_switches, involuntary_switches;
+};
+
+enum { ARRIVED_HARDIRQ, ARRIVED_SOFTIRQ, ARRIVED_TASK, ARRIVED_COUNT };
+enum { OVER_IDLE, OVER_SUBJECT, OVER_OTHER, OVER_COUNT };
+enum { POSTED_SUBMITTER, POSTED_WORKER, POSTED_SQPOLL, POSTED_INTERRUPT, POSTED_COUNT };
+enum { BORROWED_IDLE, BORROWED_SUBJECT, BORROWED_OTHER, BORROWED_TASK_WORK, BORROWED_COUNT };
+
+struct probe_reading {
+	uint64_t time_ns;  /* CLOCK_MONOTONIC */
+	uint64_t lost;     /* events that were not counted */
+	uint32_t measures; /* enum probe_measures: the fields below that mean something */
+	struct probe_kind kinds[KIND_COUNT];
+	uint64_t parked_at_completion[PROBE_PARKED_MAX]; /* [n]: completions that found n parked */
+	uint64_t arrived_in[ARRIVED_COUNT], arrived_over[OVER_COUNT];
+	uint64_t posted_in[POSTED_COUNT];
+	uint64_t borrowed_ns[BORROWED_COUNT];
+	/* time in which so many threads were parked and so many requests in flight; the axes are
+	 * probe_occupancy_bucket's */
+	uint64_t occupancy_ns[PROBE_OCCUPANCY_AXIS][PROBE_OCCUPANCY_AXIS];
+	uint64_t block_requests, block_bytes, block_in_flight_ns; /* the subject's, completed */
+};
+
+/* Where a completion is to be looked for. */
+enum probe_source { SOURCE_NONE, SOURCE_DISK, SOURCE_TCP, SOURCE_UNIX };
+
+struct probe_config {
+	enum probe_source source;
+	uint16_t peer_port;   /* SOURCE_TCP: the port of the other end, host order */
+	pid_t peer;           /* SOURCE_UNIX: the process at the other end */
+	bool hidden_threads;  /* a library serves by threads that carry no mark: their calls are
+	                         followed by their system calls, and their kind is aio-helper */
+	bool pool_marks;      /* threads carry marks (our own subject); false: any program */
+	const char *test_directory; /* where the self-test may write a file of its own, or NULL */
+};
+
+enum probe_self_test { SELF_TEST_NONE, SELF_TEST_OK, SELF_TEST_FAILED };
+
+struct probe;
+
+struct probe_ops {
+	const char *name;    /* bpf, perf, schedstat, proc */
+	const char *summary; /* one line for `iostudy list` */
+	size_t size;         /* bytes of the probe's own state, zeroed before open */
+	int (*open)(struct probe *p, char why[PROBE_WHY_SIZE]);
+	int (*attach)(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE]);
+	int (*read)(struct probe *p, struct probe_reading *reading);
+	void (*close)(struct probe *p);
+};
+
+struct probe {
+	const struct probe_ops *ops;
+	struct probe_config config;
+	void *state;
+	struct thread_mark *marks;  /* [THREADS_MAX]: the table that the subject's threads write */
+	uint32_t *in_flight;        /* a gauge that the subject keeps (atomic), for the occupancy */
+	enum probe_self_test self_test;
+	char self_test_why[PROBE_WHY_SIZE]; /* why it failed or was not made; else empty */
+};
+
+/* Opens a probe, before the subject exists: what it forks later inherits p->marks and
+ * p->in_flight, which are shared memory. Runs the self-test. 0, or -errno with one sentence in
+ * why: what is missing, and the one command that allows it. */
+int probe_open(struct probe *p, const struct probe_ops *ops, const struct probe_config *config,
+               char why[PROBE_WHY_SIZE]);
+
+/* From now on pid and all its threads are counted, those that exist already exactly as those to
+ * come. 0 or -errno with why. */
+int probe_attach(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE]);
+
+/* Reads all counters. 0, or -ESRCH when the subject is gone, or another -errno. */
+int probe_read(struct probe *p, struct probe_reading *reading);
+
+/* Detaches. Nothing stays loaded. */
+void probe_close(struct probe *p);
+
+/* What happened between two readings; loss and measures included. */
+void probe_difference(struct probe_reading *window, const struct probe_reading *from,
+                      const struct probe_reading *to);
+
+/* The bucket of a count on the occupancy's axes, and the lowest count of a bucket. */
+uint32_t probe_occupancy_bucket(uint32_t count);
+uint32_t probe_occupancy_lowest(uint32_t bucket);
+
+extern const struct probe_ops *const probe_table[]; /* best first; ends with NULL */
+const struct probe_ops *probe_find(const char *name);
+
+extern const char *const thread_kind_names[KIND_COUNT];   /* as in JSON: application, ... */
+extern const char *const thread_state_names[STATE_COUNT]; /* running, ..., parked_direct, ... */
+
+#endif
