@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -15,18 +17,54 @@
 
 enum { TEST_BYTES = 12288 }; /* no block size, no read-ahead: an odd one */
 
+/* The effective capabilities of this process. */
+static uint64_t capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capget, &header, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+static bool may_use_bpf(void)
+{
+	const uint64_t have = capabilities();
+	const uint64_t both = 1ull << CAP_BPF | 1ull << CAP_PERFMON;
+
+	return have & 1ull << CAP_SYS_ADMIN || (have & both) == both;
+}
+
+static bool locked_down(void)
+{
+	char line[128] = "";
+	const int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, line, sizeof line - 1) < 0)
+		line[0] = 0;
+	close(fd);
+	return strstr(line, "[confidentiality]") != NULL;
+}
+
 int bpf_explain(int error, const char *log, char why[PROBE_WHY_SIZE])
 {
 	const size_t length = strcspn(log, "\n");
 
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		snprintf(why, PROBE_WHY_SIZE,
-		         "the kernel does not describe its types: /sys/kernel/btf/vmlinux is missing "
-		         "(CONFIG_DEBUG_INFO_BTF)");
-	else if (error == -EPERM || error == -EACCES)
+		         "the kernel does not describe its types: /sys/kernel/btf/vmlinux cannot be "
+		         "read (CONFIG_DEBUG_INFO_BTF)");
+	else if (!may_use_bpf())
 		snprintf(why, PROBE_WHY_SIZE,
-		         "BPF needs CAP_BPF and CAP_PERFMON: run it with sudo iostudy, or allow it "
-		         "once with sudo setcap cap_bpf,cap_perfmon+ep on the iostudy binary");
+		         "BPF needs the capabilities CAP_BPF and CAP_PERFMON: use sudo iostudy, or "
+		         "once: sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v iostudy)\"");
+	else if (locked_down())
+		snprintf(why, PROBE_WHY_SIZE,
+		         "the kernel is locked down (/sys/kernel/security/lockdown says "
+		         "confidentiality), and then BPF may read nothing of it");
 	else
 		snprintf(why, PROBE_WHY_SIZE, "the BPF programs cannot be loaded: %s (%.*s)",
 		         strerror(-error), (int)length, log);
