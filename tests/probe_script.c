@@ -67,10 +67,9 @@ static void check_script(struct probe *probe, struct program *program)
 		program_send(program, 'g');
 		CHECK(program_expect(program, "blocked"));
 		CHECK(counts_settle(probe, &counts, 17));
-		expected = (struct sums){(int)counts.by_class[CLASS_DIRECT],
-		                         (int)counts.by_class[CLASS_WAITER_POLL],
-		                         (int)counts.by_class[CLASS_FUTEX],
-		                         (int)counts.by_class[CLASS_SLEEP]};
+		expected = (struct sums){
+		    (int)counts.by_class[CLASS_DIRECT], (int)counts.by_class[CLASS_WAITER_POLL],
+		    (int)counts.by_class[CLASS_FUTEX], (int)counts.by_class[CLASS_SLEEP]};
 		sums = read_sums(script.output, &expected);
 		CHECK_EQUAL(sums.direct, expected.direct);
 		CHECK_EQUAL(sums.waiter, expected.waiter);
