@@ -21,9 +21,7 @@ struct environment {
 	char kernel[ENVIRONMENT_TEXT_SIZE];
 	char machine[ENVIRONMENT_TEXT_SIZE]; /* x86_64, ... */
 	char cpu_model[ENVIRONMENT_TEXT_SIZE];
-	char virtualised
-	    [ENVIRONMENT_TEXT_SIZE]; /* kvm, xen, ..., "unnamed"; "none": the CPU shows no
-	                                            hypervisor */
+	char virtualised[ENVIRONMENT_TEXT_SIZE]; /* kvm, xen, ..., "unnamed"; or "none" */
 	char clocksource[ENVIRONMENT_TEXT_SIZE];
 	int32_t cpus;         /* online */
 	int32_t cpus_allowed; /* of them, those this process may run on */
@@ -43,8 +41,9 @@ struct environment {
 	enum environment_answer rotational;
 	enum environment_answer io_poll;     /* the device has polled queues */
 	enum environment_answer direct_read; /* a read with O_DIRECT is accepted */
-	enum environment_answer nowait_read; /* a read with RWF_NOWAIT is accepted (with O_DIRECT
-	                                        where that is): without it io_uring needs a worker */
+	/* A read with RWF_NOWAIT is accepted, with O_DIRECT where that is: else io_uring must hand
+	 * reads to a worker. */
+	enum environment_answer nowait_read;
 };
 
 /* Fills env for a directory, a file or a block device. In a directory a nameless file is made

@@ -77,10 +77,10 @@ void process_free(struct process_result *result);
 /* Fails the test unless it ended by itself with this status, and left nobody behind. */
 #define CHECK_STATUS(result, expected) process_check_status(result, expected, __FILE__, __LINE__)
 void process_check_status(const struct process_result *result, int expected, const char *file,
-			  int line);
+                          int line);
 
-/* An empty directory of this test's own, removed with all in it by process_remove_directory. On
- * the disk that holds the build, so that it is no tmpfs. */
+/* An empty directory that any user may write to and that lies below /var/tmp, which is on a disk
+ * where /tmp may be memory; removed with all in it by process_remove_directory. */
 void process_make_directory(char path[256]);
 void process_remove_directory(const char *path);
 
