@@ -48,7 +48,7 @@ struct thread_mark {
 	uint64_t since_ns;  /* when doing began, CLOCK_MONOTONIC */
 	uint64_t held_ns;   /* time spent in CALL, WAIT and RESULT, those that have ended */
 	uint64_t served_ns; /* the part of held_ns spent in CALL */
-	uint64_t unused2[2];
+	uint64_t unused2[3];
 };
 
 #ifndef __bpf__
