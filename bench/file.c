@@ -40,7 +40,7 @@ static int complain_no_space(const char *path, uint64_t size, int fd, char why[P
 
 /* Fills fd to size. Past the page cache where the file system can, so that it starts cold. */
 static int fill(int fd, const struct plan *plan, const char *path, uint64_t size,
-                const volatile int *stop, char why[PLAN_WHY_SIZE])
+                const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
 	char *chunk = aligned_alloc(4096, CHUNK);
 	int err = 0;
@@ -136,7 +136,7 @@ static int complain_short(const struct plan *plan, uint64_t bytes, char why[PLAN
 }
 
 /* A file of the user's: only looked at, unless it may be overwritten and is missing or short. */
-static int prepare_named(struct plan *plan, struct file_lease *lease, const volatile int *stop,
+static int prepare_named(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
                          char why[PLAN_WHY_SIZE])
 {
 	int fd = open_kind(plan->file, O_RDONLY, why), err = 0;
@@ -176,7 +176,7 @@ static int prepare_named(struct plan *plan, struct file_lease *lease, const vola
 }
 
 /* Our own file: made, or taken over from an earlier run that kept it. */
-static int prepare_own(struct plan *plan, struct file_lease *lease, const volatile int *stop,
+static int prepare_own(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
                        char why[PLAN_WHY_SIZE])
 {
 	int fd = open_kind(plan->file, O_RDWR | O_CREAT, why), err;
@@ -219,7 +219,7 @@ static int prepare_own(struct plan *plan, struct file_lease *lease, const volati
 	return 0;
 }
 
-int file_prepare(struct plan *plan, struct file_lease *lease, const volatile int *stop,
+int file_prepare(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
                  char why[PLAN_WHY_SIZE])
 {
 	*lease = (struct file_lease){.fd = -1};

@@ -5,6 +5,7 @@
 #ifndef IOSTUDY_FILE_H
 #define IOSTUDY_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,7 +26,7 @@ struct file_lease {
  * completes plan->size_bytes, file_verified, file_seed. A file that the user named is only
  * written to with plan->overwrite. *stop != 0 ends the filling with -EINTR.
  * 0, or -errno with why; nothing stays then. */
-int file_prepare(struct plan *plan, struct file_lease *lease, const volatile int *stop,
+int file_prepare(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
                  char why[PLAN_WHY_SIZE]);
 
 /* Ends the use; removes the file if it is ours, unless keep or another process uses it. */
