@@ -28,4 +28,7 @@ struct loop {
  * (which it reports with witness_break). 0, or -errno with why: memory is short. */
 int loop_run(struct loop *loop, char why[PLAN_WHY_SIZE]);
 
+/* Measures what the computing between two looks does with no I/O at all: 300 ms of it. */
+void loop_compute_alone(struct witness_thread *own);
+
 #endif

@@ -111,6 +111,8 @@ static void measure(struct worker *worker, struct engine *engine, struct workloa
 	char why[PLAN_WHY_SIZE];
 	int err;
 
+	if (plan->wait == WAIT_COMPUTE)
+		loop_compute_alone(loop.own);
 	witness_count(&witness->ready);
 	thread_mark_set(own_mark, DOING_IDLE, witness_now_ns());
 	while (!__atomic_load_n(&witness->go, __ATOMIC_ACQUIRE))

@@ -12,6 +12,7 @@
 #include "bench/workload.h"
 #include "cli/cli.h"
 #include "cli/nearest.h"
+#include "cli/options.h"
 #include "engines/engine.h"
 #include "probes/probe.h"
 
@@ -284,7 +285,7 @@ void request_parse(struct request *r, int argc, char **argv)
 	*r = (struct request){.repeat = 1, .probe = "auto", .directory = "."};
 	plan_default(&r->plan);
 	make_options(options);
-	argp_parse(&argp, argc, argv, 0, NULL, r);
+	options_parse(&argp, argc, argv, r);
 	if (!r->engines.count)
 		add_name(&r->engines, "uring");
 	if (!r->workloads.count) {
