@@ -55,12 +55,13 @@ $(BUILD)/%.o: %.cc Makefile
 
 $(BUILD)/%.bpf.o: %.bpf.c Makefile
 	@mkdir -p $(@D)
-	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. -I/usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(CLANG) -target bpf -mcpu=v3 -ffreestanding -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. \
+		-I/usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
-	$(BPFTOOL) gen skeleton $< > $@.tmp && mv $@.tmp $@
+	$(BPFTOOL) gen skeleton $< name $(*F) > $@.tmp && mv $@.tmp $@
 
-$(call objects,$(wildcard probes/*.c)): $(SKELETONS)
+$(call objects,$(filter-out %.bpf.c,$(wildcard probes/*.c))): $(SKELETONS)
 
 $(BUILD)/libiostudy.a: $(call objects,$(LIB_SRC))
 	@rm -f $@

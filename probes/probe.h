@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifndef __bpf__
 #include <sys/types.h>
+#endif
 
 #include "probes/threads.h"
 
@@ -20,19 +22,6 @@ enum {
 	PROBE_WHY_SIZE = 240,         /* bytes of a reason, its terminating zero included */
 	PROBE_PARKED_MAX = 1 << 10,   /* parked at completion: the last bucket is "this or more" */
 	PROBE_OCCUPANCY_AXIS = 128,   /* exact to 64, then four buckets per doubling */
-};
-
-/* Every thread is at each moment in exactly one of these. */
-enum thread_state {
-	STATE_RUNNING,
-	STATE_RUNNABLE,
-	STATE_PARKED_DIRECT,
-	STATE_PARKED_WAITER,
-	STATE_PARKED_ON_RESULT,
-	STATE_IDLE,
-	STATE_OTHER,
-	STATE_UNSEEN,
-	STATE_COUNT
 };
 
 /* What a reading holds beyond the times of the states. */
@@ -81,6 +70,7 @@ struct probe_reading {
 	uint64_t block_requests, block_bytes, block_in_flight_ns; /* the subject's, completed */
 };
 
+#ifndef __bpf__
 /* Where a completion is to be looked for. */
 enum probe_source { SOURCE_NONE, SOURCE_DISK, SOURCE_TCP, SOURCE_UNIX };
 
@@ -90,7 +80,7 @@ struct probe_config {
 	pid_t peer;           /* SOURCE_UNIX: the process at the other end */
 	bool hidden_threads;  /* a library serves by threads that carry no mark: their calls are
 	                         followed by their system calls, and their kind is aio-helper */
-	bool pool_marks;      /* threads carry marks (our own subject); false: any program */
+	bool marked;          /* threads carry marks (our own subject); false: any program */
 	const char *test_directory; /* where the self-test may write a file of its own, or NULL */
 };
 
@@ -147,5 +137,6 @@ const struct probe_ops *probe_find(const char *name);
 
 extern const char *const thread_kind_names[KIND_COUNT];   /* as in JSON: application, ... */
 extern const char *const thread_state_names[STATE_COUNT]; /* running, ..., parked_direct, ... */
+#endif
 
 #endif
