@@ -90,8 +90,8 @@ lint: lint-packages
 
 TIDY_SRC = $(filter-out %.bpf.c,$(shell git ls-files '*.c'))
 tidy: packages lint-packages $(SKELETONS)
-	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -n 4 sh -c \
-		'clang-tidy --quiet "$$@" -- $(ALL_CPPFLAGS) -std=gnu11 2>/dev/null' tidy
+	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -I {} \
+		clang-tidy --quiet {} -- $(ALL_CPPFLAGS) -std=gnu11 2>/dev/null
 
 format: lint-packages
 	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc')
