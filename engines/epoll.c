@@ -152,7 +152,8 @@ static void epoll_arm(struct engine *e, int fd)
 	struct epoll *p = e->state;
 	struct epoll_queue *side = p->fds[fd].side;
 	struct epoll_event event = {
-	    .events = (side[SIDE_IN].first ? EPOLLIN : 0u) | (side[SIDE_OUT].first ? EPOLLOUT : 0u),
+	    .events = (side[SIDE_IN].first ? EPOLLIN | EPOLLRDHUP : 0u) |
+		      (side[SIDE_OUT].first ? EPOLLOUT : 0u),
 	    .data.fd = fd,
 	};
 	int error;
@@ -298,7 +299,7 @@ static int epoll_collect(struct engine *e, int64_t timeout_ns)
 			epoll_timer(p);
 			continue;
 		}
-		if (events & (EPOLLIN | both))
+		if (events & (EPOLLIN | EPOLLRDHUP | both))
 			epoll_try_side(e, fd, SIDE_IN, events);
 		if (events & (EPOLLOUT | both))
 			epoll_try_side(e, fd, SIDE_OUT, events);

@@ -29,13 +29,18 @@ static long try_stream(const struct io_req *r, uint32_t events)
 		     : write(r->fd, r->data, r->length < PIPE_BUF ? r->length : PIPE_BUF);
 }
 
-static long try_accept(const struct io_req *r)
+static long try_accept(const struct io_req *r, uint32_t events)
 {
 	const int flags = fcntl(r->fd, F_GETFL);
+	int fd;
 
 	if (flags >= 0 && !(flags & O_NONBLOCK))
 		fcntl(r->fd, F_SETFL, flags | O_NONBLOCK);
-	return accept4(r->fd, NULL, NULL, SOCK_CLOEXEC);
+	fd = accept4(r->fd, NULL, NULL, SOCK_CLOEXEC);
+	/* A Unix listener that was shut down says EAGAIN for ever to who does not wait. */
+	if (fd < 0 && errno == EAGAIN && events & (EPOLLHUP | EPOLLRDHUP))
+		errno = EINVAL;
+	return fd;
 }
 
 /* Begins a connection (its socket does not wait), or looks what has become of it. */
@@ -87,7 +92,7 @@ int32_t engine_try(struct io_req *r, uint32_t events)
 			moved = send(r->fd, r->data, r->length, MSG_DONTWAIT | MSG_NOSIGNAL);
 			break;
 		case IO_ACCEPT:
-			moved = try_accept(r);
+			moved = try_accept(r, events);
 			break;
 		case IO_CONNECT:
 			return try_connect(r, events);
