@@ -14,13 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-extern const struct engine_ops engine_blocking, engine_null, engine_uring;
-
 const struct engine_ops *const engine_table[] = {
-    &engine_blocking,
-    &engine_uring,
-    &engine_null,
-    NULL,
+    &engine_blocking, &engine_pool, &engine_posix_aio, &engine_epoll, &engine_uring,
+    &engine_null,     NULL,
 };
 
 enum { OWNER_CALLER, OWNER_ENGINE };

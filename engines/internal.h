@@ -13,6 +13,9 @@
 
 #include <time.h>
 
+extern const struct engine_ops engine_blocking, engine_pool, engine_posix_aio, engine_epoll,
+    engine_uring, engine_null;
+
 /* A wait without end, where a call wants a time all the same: 34 years. */
 #define ENGINE_FOR_EVER_S (1L << 30)
 
@@ -37,6 +40,14 @@ const char *engine_limit(int resource, bool bytes, char text[32]);
 
 /* Makes the socket of a CONNECT and stores it in r->fd. The descriptor, or -errno. */
 int engine_connect_socket(struct io_req *r, int flags);
+
+/*
+ * The call for r without waiting: its result, or ENGINE_WOULD_WAIT. events is what epoll told of
+ * the descriptor, 0 for nothing yet. The shared flags of a descriptor are not changed, but a
+ * listening socket's: accept(2) has no flag of its own for "do not wait".
+ */
+enum { ENGINE_WOULD_WAIT = INT32_MIN };
+int32_t engine_try(struct io_req *r, uint32_t events);
 
 /* For close: a completion that nobody will take. Closes the descriptor that it holds. */
 void engine_discard(const struct engine *e, const struct io_done *done);

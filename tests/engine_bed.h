@@ -10,7 +10,7 @@
 
 enum {
 	BED_BLOCK = 4096,     /* bytes of memory of each slot */
-	BED_HANG_MS = 60000,  /* only a hang takes longer */
+	BED_HANG_MS = 30000,  /* only a hang takes longer */
 	BED_LOST = INT32_MIN, /* no result: the request did not come back */
 };
 

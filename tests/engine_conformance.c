@@ -13,6 +13,9 @@ struct clause {
 	uint32_t not ; /* and none of these */
 };
 
+/* Has nothing that stays in flight while its user looks on. */
+#define WAITS_NEVER (ENGINE_SYNCHRONOUS | ENGINE_NO_IO)
+
 static const struct clause clauses[] = {
     {"completes_a_nop", clause_nop, 0, 0},
     {"writes_and_reads_back_a_file", clause_file_round_trip, ENGINE_FILES, ENGINE_NO_IO},
@@ -31,6 +34,23 @@ static const struct clause clauses[] = {
     {"gives_a_refused_connection_its_error", clause_connect_refused, ENGINE_CONNECTIONS,
      ENGINE_NO_IO},
     {"gives_what_it_cannot_serve_an_error", clause_unserved, 0, ENGINE_NO_IO},
+    {"looks_without_waiting", clause_look, 0, WAITS_NEVER},
+    {"waits_for_its_time", clause_timeout, 0, WAITS_NEVER},
+    {"wait_is_ended_by_a_signal", clause_signal, 0, WAITS_NEVER},
+    {"returns_no_more_than_asked", clause_min_max, 0, 0},
+    {"timer_is_never_early", clause_timer, ENGINE_TIMERS, ENGINE_NO_IO},
+    {"timers_together_are_never_early", clause_timer_order, ENGINE_TIMERS, ENGINE_NO_IO},
+    {"timer_of_the_past_completes", clause_timer_past, ENGINE_TIMERS, ENGINE_NO_IO},
+    {"close_leaves_nothing", clause_close_idle, 0, 0},
+    {"close_closes_what_nobody_took", clause_close_untaken, ENGINE_CONNECTIONS, ENGINE_NO_IO},
+    {"close_ends_long_timers", clause_close_timer, ENGINE_TIMERS, WAITS_NEVER},
+    {"close_ends_blocked_requests", clause_close_recv, ENGINE_SOCKETS,
+     WAITS_NEVER | ENGINE_HIDDEN_THREADS},
+    {"close_ends_requests_shut_down", clause_close_after_shutdown, ENGINE_SOCKETS, WAITS_NEVER},
+    {"close_writes_no_memory_after", clause_close_file, ENGINE_FILES, ENGINE_NO_IO},
+    {"shutdown_brings_back_recv", clause_shutdown_recv, ENGINE_SOCKETS, ENGINE_NO_IO},
+    {"shutdown_brings_back_accept", clause_shutdown_accept, ENGINE_CONNECTIONS, ENGINE_NO_IO},
+    {"shutdown_brings_back_connect", clause_shutdown_connect, ENGINE_CONNECTIONS, WAITS_NEVER},
 };
 
 enum { ROWS_MAX = 2048 };

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Registers a test. argument is handed to the function (one function, many rows of a table). */
 void test_register(const char *suite, const char *name, void (*function)(const void *argument),
-		   const void *argument, const char *file, int line);
+                   const void *argument, const char *file, int line);
 void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void test_skip(const char *file, int line, const char *format, ...)
@@ -49,28 +49,28 @@ const char *test_build_directory(void);
 		long long test_a = (long long)(actual), test_b = (long long)(expected);            \
 		if (test_a != test_b)                                                              \
 			test_fail(__FILE__, __LINE__, "%s is %lld, not %lld", #actual, test_a,     \
-				  test_b);                                                         \
+			          test_b);                                                         \
 	} while (0)
 #define CHECK_STRING(actual, expected)                                                             \
 	do {                                                                                       \
 		const char *test_a = (actual), *test_b = (expected);                               \
 		if (!test_a || strcmp(test_a, test_b) != 0)                                        \
 			test_fail(__FILE__, __LINE__, "%s is \"%s\", not \"%s\"", #actual,         \
-				  test_a ? test_a : "(null)", test_b);                             \
+			          test_a ? test_a : "(null)", test_b);                             \
 	} while (0)
 #define CHECK_CONTAINS(text, part)                                                                 \
 	do {                                                                                       \
 		const char *test_a = (text), *test_b = (part);                                     \
 		if (!test_a || !strstr(test_a, test_b))                                            \
 			test_fail(__FILE__, __LINE__, "\"%s\" is not in: %s", test_b,              \
-				  test_a ? test_a : "(null)");                                     \
+			          test_a ? test_a : "(null)");                                     \
 	} while (0)
 #define CHECK_BETWEEN(actual, low, high)                                                           \
 	do {                                                                                       \
 		double test_a = (double)(actual), test_l = (double)(low), test_h = (double)(high); \
 		if (!(test_a >= test_l && test_a <= test_h))                                       \
 			test_fail(__FILE__, __LINE__, "%s is %g, not within %g ... %g", #actual,   \
-				  test_a, test_l, test_h);                                         \
+			          test_a, test_l, test_h);                                         \
 	} while (0)
 #define REQUIRE(condition)                                                                         \
 	do {                                                                                       \
