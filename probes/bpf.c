@@ -39,7 +39,10 @@ __attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_
 static void set_knobs(struct park_knobs *knobs, const struct probe_config *config,
                       const struct bpf_variants *variants)
 {
-	bpf_classes_fill(knobs->classes);
+	bpf_classes_fill(knobs->classes, knobs->transfers);
+	for (uint32_t i = 2; i < PARK_DOUBLINGS; i++)
+		knobs->doublings[i] = knobs->doublings[i / 2] + 1;
+	knobs->disk = config->source == SOURCE_DISK;
 	knobs->marked = config->marked;
 	knobs->hidden = config->hidden_threads;
 	knobs->peer_port = config->source == SOURCE_TCP ? htons(config->peer_port) : 0;
@@ -49,12 +52,53 @@ static void set_knobs(struct park_knobs *knobs, const struct probe_config *confi
 	knobs->current_distance = variants->current_distance;
 }
 
+/* Loads only what this kernel has and this run needs, and marks what can be measured so. */
 static void choose_programs(struct bpf_probe *b, const struct probe_config *config,
-                            const struct bpf_variants *variants)
+                            const struct bpf_variants *has)
 {
-	(void)variants;
-	(void)config;
-	b->measures |= PROBE_IN_CALL | PROBE_COUNTS | PROBE_OCCUPANCY;
+	struct bpf_program *program;
+	const bool disk = config->source == SOURCE_DISK || !config->marked;
+	const bool socket = config->source == SOURCE_TCP || config->source == SOURCE_UNIX;
+	const bool interrupts = config->source != SOURCE_NONE;
+	const bool context = has->count_distance && has->current_distance;
+	const struct {
+		const char *name;
+		bool wanted;
+	} optional[] = {
+	    {"on_block_start", disk && has->block_io_start},
+	    {"on_block_issue", disk && !has->block_io_start},
+	    {"on_block_merge", disk},
+	    {"on_block_complete", disk},
+	    {"on_data_ready", socket && has->sk_data_ready},
+	    {"on_uring_cqe", has->io_uring_complete_cqe},
+	    {"on_uring_words", has->io_uring_complete_words},
+	    {"on_task_work", has->io_uring_work_run},
+	    {"on_local_work", has->io_uring_local_work_run},
+	    {"on_irq_entry", interrupts},
+	    {"on_irq_exit", interrupts},
+	    {"on_softirq_entry", interrupts},
+	    {"on_softirq_exit", interrupts},
+	    {"on_sys_enter", config->hidden_threads},
+	    {"on_sys_exit", config->hidden_threads},
+	};
+
+	for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
+		program = bpf_object__find_program_by_name(b->object->obj, optional[i].name);
+		bpf_program__set_autoload(program, optional[i].wanted);
+	}
+	b->measures = PROBE_IN_CALL | PROBE_COUNTS | PROBE_OCCUPANCY;
+	if (disk)
+		b->measures |= PROBE_BLOCK;
+	if (config->source == SOURCE_DISK || (socket && has->sk_data_ready)) {
+		b->measures |= PROBE_COMPLETIONS;
+		if (context)
+			b->measures |= PROBE_BORROWED | PROBE_ARRIVED;
+	}
+	if (has->io_uring_complete_cqe || has->io_uring_complete_words) {
+		b->measures |= PROBE_POSTED;
+		if (has->io_uring_work_run && has->io_uring_local_work_run)
+			b->measures |= PROBE_TASK_WORK;
+	}
 }
 
 static uint64_t now_ns(void)
@@ -143,6 +187,8 @@ static int bpf_open(struct probe *p, char why[PROBE_WHY_SIZE])
 		error = attach_walks(b);
 	if (error)
 		goto fail;
+	if (p->config.source == SOURCE_DISK)
+		bpf_self_test(p);
 	return 0;
 fail:
 	bpf_explain(error, last_warning, why);
@@ -153,34 +199,41 @@ fail:
 /* Runs a walk over all threads for its effect. */
 static int walk(struct bpf_link *link)
 {
-	char byte;
 	const int fd = bpf_iter_create(bpf_link__fd(link));
 	ssize_t got;
+	char byte;
+	int error;
 
 	if (fd < 0)
 		return fd;
 	do
 		got = read(fd, &byte, 1);
-	while (got > 0 || (got < 0 && errno == EAGAIN));
-	const int error = got < 0 ? -errno : 0;
+	while (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)));
+	error = got < 0 ? -errno : 0;
 	close(fd);
 	return error;
+}
+
+int bpf_find(struct bpf_probe *b, pid_t pid)
+{
+	int error;
+
+	b->totals->subject = 0;
+	b->totals->wanted = (uint32_t)pid;
+	error = walk(b->find);
+	return error ? error : b->totals->subject ? 0 : -ESRCH;
 }
 
 static int bpf_attach(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE])
 {
 	struct bpf_probe *b = p->state;
-	int error;
+	int error = bpf_find(b, pid);
 
-	b->totals->wanted = (uint32_t)pid;
-	error = walk(b->find);
-	if (!error && !b->totals->subject) {
-		snprintf(why, PROBE_WHY_SIZE, "no process %d", (int)pid);
-		return -ESRCH;
-	}
 	if (!error)
 		error = walk(b->seed);
-	if (error)
+	if (error == -ESRCH)
+		snprintf(why, PROBE_WHY_SIZE, "there is no process %d", (int)pid);
+	else if (error)
 		snprintf(why, PROBE_WHY_SIZE, "cannot walk over the threads of process %d: %s",
 		         (int)pid, strerror(-error));
 	return error;

@@ -24,13 +24,18 @@ int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct p
 
 /* Which kernel-side programs exist in this kernel, by the prototypes in its BTF. */
 struct bpf_variants {
-	bool block_io_start, sk_data_ready, io_uring_complete_cqe, io_uring_complete_words;
+	bool block_io_start, sk_data_ready;
+	bool io_uring_complete_cqe, io_uring_complete_words; /* two prototypes */
+	bool io_uring_work_run, io_uring_local_work_run;
 	long count_distance, current_distance; /* 0: not known */
 };
 int bpf_variants_find(struct bpf_variants *variants);
 
-/* The class of each system call. */
-void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS]);
+/* The class of each system call, and those in which glibc's POSIX AIO serves a request. */
+void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS]);
+
+/* Makes a process the subject without seeding its threads. 0 or -errno. */
+int bpf_find(struct bpf_probe *b, pid_t pid);
 
 /* Makes one direct write of its own and checks that the probe saw it and nothing else. */
 void bpf_self_test(struct probe *p);

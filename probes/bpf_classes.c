@@ -70,9 +70,15 @@ static const struct {
     {SYS_clock_nanosleep, CLASS_SLEEP},
 };
 
-void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS])
+static const uint16_t aio_calls[] = {SYS_read,     SYS_write, SYS_pread64,
+                                     SYS_pwrite64, SYS_fsync, SYS_fdatasync};
+
+void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS])
 {
 	memset(classes, CLASS_OTHER, PARK_SYSCALLS);
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
 		classes[table[i].number] = table[i].class;
+	memset(transfers, 0, PARK_SYSCALLS);
+	for (size_t i = 0; i < sizeof aio_calls / sizeof aio_calls[0]; i++)
+		transfers[aio_calls[i]] = 1;
 }

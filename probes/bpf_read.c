@@ -175,6 +175,39 @@ static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
 	return 0;
 }
 
+static void read_block(const struct bpf_probe *b, struct probe_reading *reading)
+{
+	struct {
+		uint64_t open, open_since_ns, requests, bytes, area_ns;
+	} now = {0};
+	_Static_assert(offsetof(struct park_totals, block_area_ns) ==
+	                   offsetof(struct park_totals, block_open) + 32,
+	               "copied as one");
+
+	if (!copy_stable(&b->totals->block, &now, &b->totals->block_open, sizeof now))
+		reading->lost++;
+	reading->block_requests = now.requests;
+	reading->block_bytes = now.bytes;
+	reading->block_in_flight_ns =
+	    now.area_ns + now.open * reading->time_ns - now.open_since_ns;
+}
+
+#define COPY(field) memcpy(reading->field, (const void *)b->totals->field, sizeof reading->field)
+
+static void read_completions(const struct bpf_probe *b, struct probe_reading *reading)
+{
+	COPY(parked_at_completion);
+	COPY(arrived_in);
+	COPY(arrived_over);
+	COPY(posted_in);
+	COPY(borrowed_ns);
+	COPY(occupancy_ns);
+	if (b->totals->overflowed)
+		reading->measures &= ~(uint32_t)PROBE_OCCUPANCY;
+	if (b->totals->task_work_unclear)
+		reading->measures &= ~(uint32_t)PROBE_TASK_WORK;
+}
+
 int bpf_read(struct probe *p, struct probe_reading *reading)
 {
 	struct bpf_probe *b = p->state;
@@ -190,11 +223,11 @@ int bpf_read(struct probe *p, struct probe_reading *reading)
 	if (error)
 		return error;
 	reading->measures = b->measures;
-	memcpy(reading->occupancy_ns, (const void *)t->occupancy_ns, sizeof reading->occupancy_ns);
-	if (t->overflowed)
-		reading->measures &= ~(uint32_t)PROBE_OCCUPANCY;
+	read_completions(b, reading);
+	if (b->measures & PROBE_BLOCK)
+		read_block(b, reading);
 	reading->lost += t->storage_failed + t->torn + t->lost_wakeups + t->map_full +
-	                 t->contended + missed(b);
+	                 t->contended + t->context_failed + missed(b);
 	for (int k = 0; k < KIND_COUNT; k++)
 		alive += reading->kinds[k].threads_now;
 	return alive ? 0 : -ESRCH;

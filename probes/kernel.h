@@ -17,6 +17,9 @@ enum {
 	TASK_NEW = 0x800,
 	STOPPED_STATES = 4 | 8 | 0x8000, /* __TASK_STOPPED, __TASK_TRACED, TASK_FROZEN */
 	CLONE_THREAD = 0x10000,
+	AF_UNIX = 1,
+	AF_INET = 2,
+	AF_INET6 = 10,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)

@@ -32,3 +32,6 @@ static __always_inline uint32_t pid_number(struct pid *pid, uint32_t level)
 #include "probes/park_class.bpf.h"
 #include "probes/park_state.bpf.h"
 #include "probes/park_read.bpf.h"
+#include "probes/park_complete.bpf.h"
+#include "probes/park_borrow.bpf.h"
+#include "probes/park_hidden.bpf.h"

@@ -11,6 +11,7 @@
 
 enum {
 	PARK_SYSCALLS = 512,      /* numbers of system calls that have a class */
+	PARK_DOUBLINGS = 1 << 11,    /* of 64, up to 17 bits */
 	PARK_REQUESTS_MAX = 1 << 14, /* the subject's block requests in flight at once */
 };
 
@@ -94,8 +95,11 @@ struct park_gate {
 /* Set before loading. */
 struct park_knobs {
 	uint8_t classes[PARK_SYSCALLS]; /* enum park_class of a system call */
+	uint8_t transfers[PARK_SYSCALLS]; /* those in which a library's thread serves a request */
+	uint8_t doublings[PARK_DOUBLINGS]; /* how often n has doubled since 1 */
 	uint8_t marked;                 /* the subject's threads carry marks */
 	uint8_t hidden;                 /* and those that do not are a library's */
+	uint8_t disk;                     /* completions are the disk's */
 	uint8_t check_context;          /* the two distances below are known */
 	uint32_t peer_port;             /* network order */
 	uint32_t peer;                  /* process at the other end, as this process sees it */

@@ -9,24 +9,38 @@ struct {
 	__type(value, struct thread_mark);
 } marks SEC(".maps");
 
+struct mark_search {
+	uint64_t born_ns;
+	uint32_t tid;
+	uint32_t place; /* where it was found, or NO_MARK */
+};
+
+static long mark_look(uint32_t index, struct mark_search *search)
+{
+	uint32_t place = (search->tid + index) & (THREADS_MAX - 1);
+	struct thread_mark *mark = bpf_map_lookup_elem(&marks, &place);
+
+	if (!mark || !mark->tid)
+		return 1;
+	if (mark->tid != search->tid || (mark->ended && mark->since_ns < search->born_ns))
+		return 0;
+	search->place = place;
+	return 1;
+}
+
 /* Looks for the thread's mark from its tid on, as thread_mark_claim does. A mark that ended
  * before this thread was born is of an earlier thread of the same tid. */
 static __noinline uint32_t mark_find(struct park_thread *t)
 {
+	struct mark_search search = {.place = NO_MARK};
+
 	if (!t)
 		return NO_MARK;
-	for (uint32_t i = 0; i < THREADS_PROBE_MAX; i++) {
-		uint32_t place = (t->tid + i) & (THREADS_MAX - 1);
-		struct thread_mark *mark = bpf_map_lookup_elem(&marks, &place);
-
-		if (!mark || !mark->tid)
-			break;
-		if (mark->tid == t->tid && (!mark->ended || mark->since_ns >= t->born_ns)) {
-			t->mark = place;
-			return place;
-		}
-	}
-	return NO_MARK;
+	search.tid = t->tid;
+	search.born_ns = t->born_ns;
+	bpf_loop(THREADS_PROBE_MAX, mark_look, &search, 0);
+	t->mark = search.place;
+	return search.place;
 }
 
 static __always_inline struct thread_mark *mark_of(struct park_thread *t)

@@ -20,16 +20,15 @@ struct {
 	__type(value, uint32_t);
 } in_flight SEC(".maps");
 
-/* As probe_occupancy_bucket. */
+/* As probe_occupancy_bucket, by a table: branches would have to be verified, each way. */
 static __always_inline uint32_t occupancy_bucket(uint32_t count)
 {
-	uint32_t doubling = 0;
+	uint32_t doubling;
 
 	if (count < 64)
 		return count;
-	for (int i = 0; i < COUNT_BITS - 6 && count >= 128; i++, doubling++)
-		count >>= 1;
-	return (64 + doubling * 4 + ((count >> 4) & 3)) & (PROBE_OCCUPANCY_AXIS - 1);
+	doubling = knobs.doublings[(count >> 6) & (PARK_DOUBLINGS - 1)];
+	return 64 + doubling * 4 + ((count >> doubling >> 4) & 3);
 }
 
 /* The time since the word was set, in units. The word alone knows it but for whole turns; the
@@ -48,38 +47,49 @@ static __always_inline uint32_t parked_now(void)
 	return READ_ONCE(totals.word) >> (TIME_BITS + COUNT_BITS);
 }
 
+struct occupancy_step {
+	uint64_t now_ns, flight;
+	int by;
+	bool done;
+};
+
+/* One try to move the word; 1 ends the loop. */
+static long occupancy_try(uint32_t index, struct occupancy_step *step)
+{
+	const uint64_t units = step->now_ns >> TIME_SHIFT;
+	const uint64_t old = READ_ONCE(totals.word);
+	const uint32_t parked = old >> (TIME_BITS + COUNT_BITS);
+	const int64_t elapsed = occupancy_elapsed(old, units);
+	const uint64_t time = elapsed < 0 ? old & TIME_MASK : units & TIME_MASK;
+	const uint64_t count = (parked + step->by) & COUNT_MAX;
+	const uint64_t new = count << (TIME_BITS + COUNT_BITS) | step->flight << TIME_BITS | time;
+	uint32_t x, y;
+
+	if (__sync_val_compare_and_swap(&totals.word, old, new) != old)
+		return 0;
+	step->done = true;
+	if (elapsed <= 0)
+		return 1;
+	WRITE_ONCE(totals.updated_ns, step->now_ns);
+	x = occupancy_bucket(parked) & (PROBE_OCCUPANCY_AXIS - 1);
+	y = occupancy_bucket(old >> TIME_BITS & COUNT_MAX) & (PROBE_OCCUPANCY_AXIS - 1);
+	__sync_fetch_and_add(&totals.occupancy_ns[x][y], (uint64_t)elapsed << TIME_SHIFT);
+	return 1;
+}
+
 static __noinline int occupancy_change(int by, uint64_t now_ns)
 {
-	const uint64_t units = now_ns >> TIME_SHIFT;
 	uint32_t zero = 0, *gauge = bpf_map_lookup_elem(&in_flight, &zero);
-	uint64_t flight = gauge ? READ_ONCE(*gauge) : 0;
+	struct occupancy_step step = {.now_ns = now_ns, .by = by};
 
-	if (flight > COUNT_MAX) {
+	step.flight = gauge ? READ_ONCE(*gauge) : 0;
+	if (step.flight > COUNT_MAX) {
 		__sync_fetch_and_add(&totals.overflowed, 1);
-		flight = COUNT_MAX;
+		step.flight = COUNT_MAX;
 	}
-	for (int i = 0; i < CHANGE_TRIES; i++) {
-		const uint64_t old = READ_ONCE(totals.word);
-		const uint32_t parked = old >> (TIME_BITS + COUNT_BITS);
-		int64_t elapsed = occupancy_elapsed(old, units);
-		const uint64_t time = elapsed < 0 ? old & TIME_MASK : units & TIME_MASK;
-		const uint64_t count = (parked + by) & COUNT_MAX;
-		const uint64_t new =
-		    count << (TIME_BITS + COUNT_BITS) | flight << TIME_BITS | time;
-
-		if (__sync_val_compare_and_swap(&totals.word, old, new) != old)
-			continue;
-		if (elapsed > 0) {
-			const uint32_t x = occupancy_bucket(parked);
-			const uint32_t y = occupancy_bucket(old >> TIME_BITS & COUNT_MAX);
-
-			WRITE_ONCE(totals.updated_ns, now_ns);
-			__sync_fetch_and_add(&totals.occupancy_ns[x & (PROBE_OCCUPANCY_AXIS - 1)]
-			                                         [y & (PROBE_OCCUPANCY_AXIS - 1)],
-			                     (uint64_t)elapsed << TIME_SHIFT);
-		}
-		return 0;
-	}
-	__sync_fetch_and_add(&totals.contended, 1);
+	/* a helper's loop is verified once, and not step by step */
+	bpf_loop(CHANGE_TRIES, occupancy_try, &step, 0);
+	if (!step.done)
+		__sync_fetch_and_add(&totals.contended, 1);
 	return 0;
 }

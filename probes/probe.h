@@ -28,11 +28,12 @@ enum {
 enum probe_measures {
 	PROBE_IN_CALL = 1 << 0,     /* in_call_running_ns, in_call_runnable_ns */
 	PROBE_COUNTS = 1 << 1,      /* parks, voluntary_switches, involuntary_switches */
-	PROBE_COMPLETIONS = 1 << 2, /* parked_at_completion, arrived_in, arrived_over */
+	PROBE_COMPLETIONS = 1 << 2, /* parked_at_completion */
 	PROBE_POSTED = 1 << 3,      /* posted_in */
 	PROBE_BORROWED = 1 << 4,    /* borrowed_ns of interrupts */
 	PROBE_TASK_WORK = 1 << 5,   /* borrowed_ns of task work */
 	PROBE_OCCUPANCY = 1 << 6,   /* occupancy_ns */
+	PROBE_ARRIVED = 1 << 8,     /* arrived_in, arrived_over */
 	PROBE_BLOCK = 1 << 7,       /* block_requests, block_bytes, block_in_flight_ns */
 };
 
