@@ -23,6 +23,7 @@ LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
+LINT_PACKAGES := clang-format clang-tidy
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
@@ -32,13 +33,16 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench lint format install uninstall clean packages
+.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
 
 # --- what must be installed ---------------------------------------------------------------------
 packages:
 	@./.ci/packages $(PACKAGES)
+
+lint-packages:
+	@./.ci/packages $(LINT_PACKAGES)
 
 # --- building -----------------------------------------------------------------------------------
 $(BUILD)/%.o: %.c Makefile
@@ -51,12 +55,13 @@ $(BUILD)/%.o: %.cc Makefile
 
 $(BUILD)/%.bpf.o: %.bpf.c Makefile
 	@mkdir -p $(@D)
-	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. -I/usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(CLANG) -target bpf -mcpu=v3 -ffreestanding -O2 -g -Wall -Werror -D__TARGET_ARCH_x86 -I. \
+		-I/usr/include/$(shell $(CC) -print-multiarch) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
-	$(BPFTOOL) gen skeleton $< > $@.tmp && mv $@.tmp $@
+	$(BPFTOOL) gen skeleton $< name $(*F) > $@.tmp && mv $@.tmp $@
 
-$(call objects,$(wildcard probes/*.c)): $(SKELETONS)
+$(call objects,$(filter-out %.bpf.c,$(wildcard probes/*.c))): $(SKELETONS)
 
 $(BUILD)/libiostudy.a: $(call objects,$(LIB_SRC))
 	@rm -f $@
@@ -78,6 +83,29 @@ TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
 test: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS)
 	@./.ci/test $(BUILD)
+
+# The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
+lint: lint-packages
+	@./.ci/lint $(BUILD)
+
+TIDY_SRC = $(filter-out %.bpf.c,$(shell git ls-files '*.c'))
+tidy: packages lint-packages $(SKELETONS)
+	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -I {} \
+		clang-tidy --quiet {} -- $(ALL_CPPFLAGS) -std=gnu11 2>/dev/null
+
+format: lint-packages
+	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc')
+
+install: $(BUILD)/iostudy
+	install -D -m 755 $(BUILD)/iostudy $(DESTDIR)$(PREFIX)/bin/iostudy
+	install -D -m 644 docs/iostudy.1 $(DESTDIR)$(PREFIX)/share/man/man1/iostudy.1
+	install -d $(DESTDIR)$(PREFIX)/share/iostudy
+	$(foreach f,$(wildcard probes/*.bt),\
+		install -m 644 $(f) $(DESTDIR)$(PREFIX)/share/iostudy/$(notdir $(f)) &&) true
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/iostudy $(DESTDIR)$(PREFIX)/share/man/man1/iostudy.1
+	rm -rf $(DESTDIR)$(PREFIX)/share/iostudy
 
 clean:
 	rm -rf build

@@ -52,14 +52,21 @@ struct io_done {
 /* What an engine can serve, and what its user must know of it. */
 enum engine_caps {
 	ENGINE_FILES = 1 << 0,       /* READ, WRITE, FSYNC on regular files and block devices */
-	ENGINE_SOCKETS = 1 << 1,     /* RECV, SEND, ACCEPT, CONNECT; stream READ and WRITE */
+	ENGINE_SOCKETS = 1 << 1,     /* RECV, SEND; stream READ and WRITE */
 	ENGINE_TIMERS = 1 << 2,      /* TIMEOUT */
 	ENGINE_SYNCHRONOUS = 1 << 3, /* submit makes the call itself, accepts one slot at a time,
 	                                and reap never sleeps */
 	ENGINE_TWO_SIDED = 1 << 4,   /* one thread may submit while another reaps */
-	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library serves by threads that it does not show, so that
+	ENGINE_HIDDEN_THREADS =
+	    1 << 5,                  /* a library serves by threads that it does not show, so that
 	                                   they cannot be told through the hooks */
+	ENGINE_CONNECTIONS = 1 << 6, /* ACCEPT, CONNECT */
+	ENGINE_NO_IO = 1 << 7,       /* performs nothing: each request is complete at once, and what
+	                                moves bytes claims its length */
 };
+
+/* What a user can need of an engine. A request outside of caps results in -EOPNOTSUPP. */
+#define ENGINE_NEEDS (ENGINE_FILES | ENGINE_SOCKETS | ENGINE_TIMERS | ENGINE_CONNECTIONS)
 
 /*
  * Told by an engine of the threads that it makes and of the blocking calls they make.
@@ -78,11 +85,11 @@ struct engine_config {
 	struct io_req *requests; /* [slots]; the caller's, at least until close has returned */
 	uint32_t slots;          /* 1 ... ENGINE_SLOTS_MAX: most requests in flight */
 	uint32_t threads;        /* of a pool; 0: one per slot */
-	uint32_t need;           /* ENGINE_FILES | ENGINE_SOCKETS | ENGINE_TIMERS: what will be asked */
+	uint32_t need;           /* of ENGINE_NEEDS: what will be asked */
 	void *memory;            /* the area in which every data of READ, WRITE lies, or NULL; it
 	                            never moves while the engine is open, and may be registered */
 	size_t memory_bytes;
-	const int *fds; /* descriptors known in advance, or NULL; open as long as the engine, and
+	const int *fds;    /* descriptors known in advance, or NULL; open as long as the engine, and
 	                   may be registered; requests go on naming them by their own number */
 	uint32_t fd_count; /* at most ENGINE_FDS_MAX */
 	struct engine_hooks hooks;
@@ -102,16 +109,16 @@ struct engine_ops {
 	int (*open)(struct engine *e, char why[ENGINE_WHY_SIZE]);
 	int (*submit)(struct engine *e, const uint32_t *slots, uint32_t n);
 	int (*reap)(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-	            int64_t timeout_ns);
+		    int64_t timeout_ns);
 	void (*close)(struct engine *e);
 };
 
 struct engine {
 	const struct engine_ops *ops;
 	struct engine_config config;
-	void *state;             /* ops->size bytes; the implementation's own */
-	uint8_t *owner;          /* [slots]; of the checked wrappers */
-	uint32_t in_flight;      /* of the checked wrappers: atomic, relaxed */
+	void *state;        /* ops->size bytes; the implementation's own */
+	uint8_t *owner;     /* [slots]; of the checked wrappers */
+	uint32_t in_flight; /* of the checked wrappers: atomic, relaxed */
 };
 
 /*
@@ -122,7 +129,7 @@ struct engine {
 /* Opens an engine. 0, or -errno with one sentence in why (value, limit, remedy). -EOPNOTSUPP:
  * it cannot serve what config->need asks for here. config is copied; what it points to is not. */
 int engine_open(struct engine *e, const struct engine_ops *ops, const struct engine_config *config,
-                char why[ENGINE_WHY_SIZE]);
+		char why[ENGINE_WHY_SIZE]);
 
 /* Hands n >= 1 requests over, in order. Returns how many were accepted: an exact prefix, pushed
  * to the kernel. Fewer than n (0 included) is back-pressure: the others stay the caller's, who
@@ -136,7 +143,7 @@ int engine_submit(struct engine *e, const uint32_t *slots, uint32_t n);
  * time-out is no error either: 0. It never pushes submissions. -errno: the engine broke.
  * Each slot accepted comes back exactly once. */
 int engine_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-                int64_t timeout_ns);
+		int64_t timeout_ns);
 
 /* Ends the engine in bounded time, also with slots in flight (requests that cannot be taken back
  * must be ended by shutdown(2) of their socket first). Touches no memory of the caller after. */

@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifndef __bpf__
 #include <sys/types.h>
+#endif
 
 #include "probes/threads.h"
 
@@ -22,28 +24,16 @@ enum {
 	PROBE_OCCUPANCY_AXIS = 128,   /* exact to 64, then four buckets per doubling */
 };
 
-/* Every thread is at each moment in exactly one of these. */
-enum thread_state {
-	STATE_RUNNING,
-	STATE_RUNNABLE,
-	STATE_PARKED_DIRECT,
-	STATE_PARKED_WAITER,
-	STATE_PARKED_ON_RESULT,
-	STATE_IDLE,
-	STATE_OTHER,
-	STATE_UNSEEN,
-	STATE_COUNT
-};
-
 /* What a reading holds beyond the times of the states. */
 enum probe_measures {
 	PROBE_IN_CALL = 1 << 0,     /* in_call_running_ns, in_call_runnable_ns */
 	PROBE_COUNTS = 1 << 1,      /* parks, voluntary_switches, involuntary_switches */
-	PROBE_COMPLETIONS = 1 << 2, /* parked_at_completion, arrived_in, arrived_over */
+	PROBE_COMPLETIONS = 1 << 2, /* parked_at_completion */
 	PROBE_POSTED = 1 << 3,      /* posted_in */
 	PROBE_BORROWED = 1 << 4,    /* borrowed_ns of interrupts */
 	PROBE_TASK_WORK = 1 << 5,   /* borrowed_ns of task work */
 	PROBE_OCCUPANCY = 1 << 6,   /* occupancy_ns */
+	PROBE_ARRIVED = 1 << 8,     /* arrived_in, arrived_over */
 	PROBE_BLOCK = 1 << 7,       /* block_requests, block_bytes, block_in_flight_ns */
 };
 
@@ -81,6 +71,7 @@ struct probe_reading {
 	uint64_t block_requests, block_bytes, block_in_flight_ns; /* the subject's, completed */
 };
 
+#ifndef __bpf__
 /* Where a completion is to be looked for. */
 enum probe_source { SOURCE_NONE, SOURCE_DISK, SOURCE_TCP, SOURCE_UNIX };
 
@@ -90,7 +81,7 @@ struct probe_config {
 	pid_t peer;           /* SOURCE_UNIX: the process at the other end */
 	bool hidden_threads;  /* a library serves by threads that carry no mark: their calls are
 	                         followed by their system calls, and their kind is aio-helper */
-	bool pool_marks;      /* threads carry marks (our own subject); false: any program */
+	bool marked;          /* threads carry marks (our own subject); false: any program */
 	const char *test_directory; /* where the self-test may write a file of its own, or NULL */
 };
 
@@ -147,5 +138,6 @@ const struct probe_ops *probe_find(const char *name);
 
 extern const char *const thread_kind_names[KIND_COUNT];   /* as in JSON: application, ... */
 extern const char *const thread_state_names[STATE_COUNT]; /* running, ..., parked_direct, ... */
+#endif
 
 #endif

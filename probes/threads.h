@@ -8,9 +8,7 @@
 #ifndef IOSTUDY_THREADS_H
 #define IOSTUDY_THREADS_H
 
-#ifndef __bpf__
 #include <stdint.h>
-#endif
 
 enum thread_kind {
 	KIND_APPLICATION,
@@ -19,6 +17,19 @@ enum thread_kind {
 	KIND_IO_WQ,      /* io_uring's worker */
 	KIND_SQPOLL,     /* io_uring's submission poller */
 	KIND_COUNT
+};
+
+/* Every thread is at each moment in exactly one of these. */
+enum thread_state {
+	STATE_RUNNING,
+	STATE_RUNNABLE,
+	STATE_PARKED_DIRECT,
+	STATE_PARKED_WAITER,
+	STATE_PARKED_ON_RESULT,
+	STATE_IDLE,
+	STATE_OTHER,
+	STATE_UNSEEN,
+	STATE_COUNT
 };
 
 /* What a thread is doing, by its own word. CALL, WAIT and RESULT hold it (see "held"). */
@@ -36,6 +47,7 @@ enum {
 	THREADS_MAX = 1 << 15,   /* marks in a table; a power of two */
 	THREADS_PROBE_MAX = 64,  /* places looked at for one tid, beginning at tid modulo THREADS_MAX */
 };
+#define THREAD_MARK_CLAIMED 0xffffffffu /* instead of a tid while a mark is being claimed */
 
 /* One thread's mark, a cache line. Written by its thread alone; sequence is odd meanwhile. */
 struct thread_mark {
@@ -48,7 +60,7 @@ struct thread_mark {
 	uint64_t since_ns;  /* when doing began, CLOCK_MONOTONIC */
 	uint64_t held_ns;   /* time spent in CALL, WAIT and RESULT, those that have ended */
 	uint64_t served_ns; /* the part of held_ns spent in CALL */
-	uint64_t unused2[2];
+	uint64_t unused2[3];
 };
 
 #ifndef __bpf__

@@ -1,0 +1,48 @@
+/*
+ * The BPF probe's inside, for its own files and for the tests that hold it against the truth.
+ */
+#ifndef IOSTUDY_BPF_H
+#define IOSTUDY_BPF_H
+
+#include "probes/park.h"
+
+struct park;
+struct bpf_link;
+
+struct bpf_probe {
+	struct park *object;
+	volatile struct park_totals *totals; /* shared with the BPF programs */
+	struct bpf_link *find, *seed, *read; /* the walks */
+	uint32_t measures;
+	size_t left; /* bytes of a record whose end has not been read yet */
+	char buffer[1 << 16];
+};
+
+/* Calls each for every living thread of the subject. 0 or -errno. */
+int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
+                      void *to);
+
+/* Which kernel-side programs exist in this kernel, by the prototypes in its BTF. */
+struct bpf_variants {
+	bool block_io_start, sk_data_ready;
+	bool io_uring_complete_cqe, io_uring_complete_words; /* two prototypes */
+	bool io_uring_work_run, io_uring_local_work_run;
+	long count_distance, current_distance; /* 0: not known */
+};
+int bpf_variants_find(struct bpf_variants *variants);
+
+/* The class of each system call, and those in which glibc's POSIX AIO serves a request. */
+void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS]);
+
+/* Makes a process the subject without seeding its threads. 0 or -errno. */
+int bpf_find(struct bpf_probe *b, pid_t pid);
+
+/* Makes one direct write of its own and checks that the probe saw it and nothing else. */
+void bpf_self_test(struct probe *p);
+
+/* Says in why what a failure to load means and what allows it; log is libbpf's last line. */
+int bpf_explain(int error, const char *log, char why[PROBE_WHY_SIZE]);
+
+int bpf_read(struct probe *p, struct probe_reading *reading);
+
+#endif

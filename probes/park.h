@@ -1,0 +1,138 @@
+/*
+ * What the BPF programs and their loader share: the records of threads, the totals, the knobs.
+ * Written by BPF programs on any CPU; read by the loader through a memory map.
+ */
+#ifndef IOSTUDY_PARK_H
+#define IOSTUDY_PARK_H
+
+#include <stdint.h>
+
+#include "probes/probe.h"
+
+enum {
+	PARK_SYSCALLS = 512,      /* numbers of system calls that have a class */
+	PARK_DOUBLINGS = 1 << 11,    /* of 64, up to 17 bits */
+	PARK_REQUESTS_MAX = 1 << 14, /* the subject's block requests in flight at once */
+};
+
+/* Where a thread sleeps, as the kernel alone can tell it. */
+enum park_class {
+	CLASS_NONE, /* on a CPU or ready for one */
+	CLASS_DIRECT,
+	CLASS_WAITER_RING, /* io_uring_enter, io_getevents: waits for what was submitted */
+	CLASS_WAITER_POLL, /* epoll_wait, poll, select */
+	CLASS_FAULT,
+	CLASS_WORKER_BUSY,
+	CLASS_WORKER_IDLE,
+	CLASS_SQPOLL_BUSY, /* asleep where no signal wakes it: inside a submission */
+	CLASS_SQPOLL_IDLE,
+	CLASS_FUTEX,
+	CLASS_SLEEP,
+	CLASS_STOPPED,
+	CLASS_OTHER,
+	CLASS_COUNT
+};
+
+/* A thread's word: its state in the low byte (0: not known yet), above it where it sleeps and
+ * whether that is inside a call that holds it. It changes by atomic exchange only. */
+enum park_word {
+	WORD_UNKNOWN = 0,
+	WORD_STATE = 0xff, /* enum thread_state + 1 */
+	WORD_DEAD = 0xff,
+	WORD_CLASS_SHIFT = 8,
+	WORD_IN_CALL = 1 << 16,
+};
+
+enum { NO_MARK = 0xffffffff };
+
+/* What one thread, or all ended threads of a kind, did since attach. 64-bit words only: it is summed. */
+struct park_times {
+	uint64_t state_ns[STATE_COUNT];
+	uint64_t in_call_off_ns;      /* off the CPU inside a call or wait that holds it */
+	uint64_t in_call_runnable_ns; /* ready inside it */
+	uint64_t held_ns, called_ns;
+	uint64_t parks;               /* into one of the three parked states */
+	uint64_t sleeps;              /* into any sleep */
+	uint64_t voluntary, involuntary;
+	uint64_t threads;             /* ended: how many */
+};
+
+enum { PARK_TIMES_WORDS = sizeof(struct park_times) / 8 };
+
+/* One thread's task storage. Its words after sequence change under the run queue's lock. */
+struct park_thread {
+	uint32_t word;
+	uint32_t sequence; /* odd while times change */
+	uint32_t claim;    /* the number of the reading that has taken this thread, or CLAIM_DEAD */
+	uint32_t tid;      /* as the thread itself knows it */
+	uint32_t mark;     /* its place in the table of marks, or NO_MARK */
+	uint32_t settled;    /* its enum thread_kind + 1, by which it is counted; 0: not known yet */
+	uint32_t last_class; /* where it slept last */
+	uint32_t posts;    /* results posted since the last run of task work ended */
+	uint64_t born_ns;       /* when it was first seen */
+	uint64_t since_ns;      /* when word was set */
+	uint64_t call_since_ns; /* hidden threads: when the transferring call began, or 0 */
+	uint64_t posted_ns;     /* when the first of posts was */
+	uint64_t voluntary_before, involuntary_before; /* the kernel's counters at attach */
+	struct park_times times;
+};
+
+#define CLAIM_DEAD 0xffffffffu
+
+/* What a reading says of a living thread. */
+struct park_record {
+	uint32_t tid, kind, word, mark;
+	uint64_t now_ns;
+	struct park_times times;
+};
+
+/* Several words that belong together are changed between begun and ended; who reads them reads
+ * ended first and begun last, and again until both agree. */
+struct park_gate {
+	uint64_t begun, ended;
+};
+
+/* Set before loading. */
+struct park_knobs {
+	uint8_t classes[PARK_SYSCALLS]; /* enum park_class of a system call */
+	uint8_t transfers[PARK_SYSCALLS]; /* those in which a library's thread serves a request */
+	uint8_t doublings[PARK_DOUBLINGS]; /* how often n has doubled since 1 */
+	uint8_t marked;                 /* the subject's threads carry marks */
+	uint8_t hidden;                 /* and those that do not are a library's */
+	uint8_t disk;                     /* completions are the disk's */
+	uint8_t check_context;          /* the two distances below are known */
+	uint32_t peer_port;             /* network order */
+	uint32_t peer;                  /* process at the other end, as this process sees it */
+	long count_distance;       /* from runqueues to the preemption count, in each CPU's area */
+	long current_distance;     /* and to the running task */
+};
+
+struct park_totals {
+	/* set by the loader */
+	uint32_t subject;       /* thread group; 0: none yet */
+	uint32_t wanted;        /* the process to look for, as this process sees it */
+	uint32_t level;         /* of this process's pid namespace */
+	uint32_t reading;       /* its number */
+	/* threads */
+	uint64_t word;          /* occupancy: parked, in flight, time; see park_occupancy.bpf.h */
+	uint64_t updated_ns;    /* when word was set, within moments */
+	uint64_t overflowed, contended;
+	uint64_t storage_failed, torn, lost_wakeups, map_full, context_failed;
+	uint32_t now[KIND_COUNT], most[KIND_COUNT]; /* threads of a kind */
+	struct park_gate deaths;
+	struct park_times dead[KIND_COUNT];
+	struct park_times twice[2][KIND_COUNT]; /* died after the reading had taken them */
+	/* completions */
+	uint64_t parked_at_completion[PROBE_PARKED_MAX];
+	uint64_t arrived_in[ARRIVED_COUNT], arrived_over[OVER_COUNT];
+	uint64_t posted_in[POSTED_COUNT];
+	uint64_t borrowed_ns[BORROWED_COUNT];
+	uint64_t task_work_unclear;
+	struct park_gate block;
+	uint64_t block_open, block_open_since_ns; /* how many, and the sum of their starts */
+	uint64_t block_requests, block_bytes, block_area_ns;
+	/* occupancy */
+	uint64_t occupancy_ns[PROBE_OCCUPANCY_AXIS][PROBE_OCCUPANCY_AXIS];
+};
+
+#endif

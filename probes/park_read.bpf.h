@@ -1,0 +1,142 @@
+/*
+ * The walks over all threads: one finds the process, one seeds the threads that exist at attach,
+ * one takes a reading.
+ */
+enum { COPY_TRIES = 32 };
+
+/* The walk's own process is the loader: what it calls by a number is seen from its namespace. */
+SEC("iter/task")
+int walk_find(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct task_struct *loader = bpf_get_current_task_btf();
+	struct pid *pid;
+
+	if (!task || totals.subject)
+		return 0;
+	totals.level = BPF_CORE_READ(loader, thread_pid, level);
+	pid = task->thread_pid;
+	if (task->pid != task->tgid || !pid || BPF_CORE_READ(pid, level) < totals.level)
+		return 0;
+	if (pid_number(pid, totals.level) == totals.wanted)
+		totals.subject = task->tgid;
+	return 0;
+}
+
+/* True if the thread sleeps. A sleeper has a state and is not queued, or, from 6.12 on, queued
+ * and delayed. Whoever still switches out has been dequeued before its sched_switch; so the
+ * order here, delayed before queued, leaves no moment at which a sleeper seems awake without an
+ * event to come. on_cpu would: it is cleared only after the switch. */
+static __always_inline bool seed_asleep(struct task_struct *task, uint32_t state)
+{
+	if (!state || state & (TASK_DEAD | TASK_WAKING | TASK_NEW))
+		return false;
+	if (bpf_core_field_exists(task->se.sched_delayed) && READ_ONCE(task->se.sched_delayed))
+		return true;
+	barrier();
+	return READ_ONCE(task->on_rq) == 0;
+}
+
+SEC("iter/task")
+int walk_seed(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct park_thread *t;
+	uint32_t word, state;
+
+	if (!task || !totals.subject || task->tgid != totals.subject || task->exit_state)
+		return 0;
+	t = thread_begin(task);
+	if (!t)
+		return 0;
+	t->voluntary_before = task->nvcsw;
+	t->involuntary_before = task->nivcsw;
+	state = READ_ONCE(task->__state);
+	barrier();
+	if (!seed_asleep(task, state)) {
+		word = task->on_cpu ? STATE_RUNNING + 1 : STATE_RUNNABLE + 1;
+		__sync_val_compare_and_swap(&t->word, WORD_UNKNOWN, word);
+		return 0;
+	}
+	word = word_off(task, t, state);
+	if (knobs.hidden && t->mark == NO_MARK &&
+	    (word >> WORD_CLASS_SHIFT & 0xff) == CLASS_DIRECT) {
+		t->call_since_ns = t->born_ns;
+		kind_settle(t, KIND_AIO_HELPER);
+		word |= WORD_IN_CALL;
+	}
+	if (word_parked(word))
+		occupancy_change(1, bpf_ktime_get_ns());
+	if (__sync_val_compare_and_swap(&t->word, WORD_UNKNOWN, word) != WORD_UNKNOWN &&
+	    word_parked(word))
+		occupancy_change(-1, bpf_ktime_get_ns());
+	return 0;
+}
+
+/* A copy of the thread's times that no event has changed meanwhile. */
+static __noinline int record_copy(struct park_thread *t, struct park_record *record)
+{
+	if (!t || !record)
+		return -1;
+	for (int i = 0; i < COPY_TRIES; i++) {
+		const uint32_t sequence = READ_ONCE(t->sequence);
+		uint64_t since;
+
+		barrier();
+		record->word = READ_ONCE(t->word);
+		since = READ_ONCE(t->since_ns);
+		record->times = t->times;
+		barrier();
+		if (sequence & 1 || sequence != READ_ONCE(t->sequence))
+			continue;
+		record->now_ns = bpf_ktime_get_ns();
+		if (record->word != WORD_DEAD && record->now_ns > since) {
+			const uint32_t word = record->word;
+			const uint32_t state = word ? word_state(word) : STATE_RUNNING;
+
+			times_add(&record->times, state, word & WORD_IN_CALL,
+			          record->now_ns - since);
+		}
+		return 0;
+	}
+	return -1;
+}
+
+SEC("iter/task")
+int walk_read(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	struct park_record record = {};
+	struct thread_mark *mark;
+	struct park_thread *t;
+	uint32_t claim;
+
+	if (!task) { /* the end of the walk */
+		occupancy_change(0, bpf_ktime_get_ns());
+		return 0;
+	}
+	if (!totals.subject || task->tgid != totals.subject)
+		return 0;
+	t = thread_of(task);
+	if (!t)
+		return 0;
+	mark = mark_of(t);
+	claim = READ_ONCE(t->claim);
+	if (claim == CLAIM_DEAD ||
+	    __sync_val_compare_and_swap(&t->claim, claim, totals.reading) != claim)
+		return 0; /* it has ended, and is among the dead */
+	if (record_copy(t, &record))
+		__sync_fetch_and_add(&totals.torn, 1);
+	record.tid = t->tid;
+	record.mark = t->mark;
+	record.kind = kind_of(task, mark);
+	if (record.kind == KIND_COUNT)
+		record.kind = t->settled ? t->settled - 1 : KIND_APPLICATION;
+	if (record.word != WORD_DEAD) {
+		mark_add_held(t, mark, &record.times, record.now_ns);
+		record.times.voluntary = task->nvcsw - t->voluntary_before;
+		record.times.involuntary = task->nivcsw - t->involuntary_before;
+	}
+	bpf_seq_write(context->meta->seq, &record, sizeof(record));
+	return 0;
+}
