@@ -40,7 +40,6 @@ void clause_prefix(const struct engine_ops *ops);
 void clause_two_sided(const struct engine_ops *ops);
 void clause_hooks(const struct engine_ops *ops);
 void clause_refusal(const struct engine_ops *ops);
-void clause_reopen(const struct engine_ops *ops);
 void clause_descriptor_reuse(const struct engine_ops *ops);
 
 /* clauses_close.c: what ends a request and an engine */
