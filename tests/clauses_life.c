@@ -138,6 +138,7 @@ void clause_depth(const struct engine_ops *ops)
 	const uint32_t slots =
 	    ops->caps & (ENGINE_SYNCHRONOUS | ENGINE_HIDDEN_THREADS) ? 500 : 1000;
 	uint8_t *seen = calloc(slots, 1);
+	const char bytes[1000] = {0};
 	struct io_done done;
 	struct bed b;
 	int pair[2];
@@ -152,8 +153,7 @@ void clause_depth(const struct engine_ops *ops)
 		CHECK(bed_submit(&b, i));
 	}
 	CHECK_EQUAL(engine_in_flight(&b.e), slots);
-	memset(b.memory, 'x', slots);
-	CHECK_EQUAL(send(pair[1], b.memory, slots, 0), slots);
+	CHECK_EQUAL(send(pair[1], bytes, slots, 0), slots);
 	for (uint32_t i = 0; i < slots && bed_reap(&b, &done); i++) {
 		CHECK_MESSAGE(done.result == (int32_t)b.requests[done.slot].length ||
 				  b.requests[done.slot].op == IO_NOP,

@@ -75,11 +75,25 @@ static void run_row(const void *argument)
 	row->clause->function(row->ops);
 }
 
+#ifdef __SANITIZE_THREAD__
+static void skip_hidden_threads(const void *argument)
+{
+	(void)argument;
+	SKIP("the C library starts these threads unseen by ThreadSanitizer, which crashes in them");
+}
+#endif
+
 static void register_engine(const struct engine_ops *ops, const char *suite)
 {
 	static struct row rows[ROWS_MAX];
 	static uint32_t count;
 
+#ifdef __SANITIZE_THREAD__
+	if (ops->caps & ENGINE_HIDDEN_THREADS) {
+		test_register(suite, "all", skip_hidden_threads, NULL, __FILE__, __LINE__);
+		return;
+	}
+#endif
 	for (uint32_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
 		const struct clause *clause = &clauses[i];
 
