@@ -320,12 +320,16 @@ TEST(engine_limits, uring_serves_more_slots_than_a_queue_has_entries)
 {
 	const uint32_t slots = 100000;
 	const uint64_t deadline_ns = bed_now_ns() + 300000000;
+	/* No more memory than an ordinary user may lock. */
+	static char memory[BED_BLOCK];
+	const struct engine_config config = {
+	    .slots = slots, .need = ENGINE_TIMERS, .memory = memory, .memory_bytes = sizeof memory};
+	char why[ENGINE_WHY_SIZE];
 	struct io_done done[256];
 	uint32_t back = 0;
 	struct bed b;
 
-	if (!bed_open(&b, engine_find("uring"), slots, ENGINE_TIMERS))
-		return;
+	REQUIRE_MESSAGE(bed_try(&b, engine_find("uring"), config, why) == 0, "%s", why);
 	for (uint32_t i = 0; i < slots; i++) {
 		bed_request(&b, i, IO_TIMEOUT, -1, NULL, 0, deadline_ns);
 		if (!bed_submit(&b, i))
