@@ -147,6 +147,7 @@ static int32_t uring_result(const struct engine *e, uint32_t slot, int32_t resul
 {
 	const struct io_req *r = &e->config.requests[slot];
 
+	engine_acquire(e, slot);
 	if (r->op == IO_TIMEOUT)
 		return result == -ETIME ? 0 : result;
 	if (r->op != IO_CONNECT)
