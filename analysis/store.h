@@ -29,6 +29,10 @@ int store_read(struct store_runs *runs, const char *path,
                char why[STORE_WHY_SIZE]);
 void store_free(struct store_runs *runs);
 
+/* Makes DIR, what leads there, and an empty DIR/runs.jsonl where there is none: before a long study
+ * begins, not after it. 0, or -errno with why. */
+int store_prepare(const char *directory, char why[STORE_WHY_SIZE]);
+
 /* Appends one run to DIR/runs.jsonl in one piece and waits until it is on the disk; makes DIR and
  * what leads there. On failure nothing of the run stays behind, and what was kept before stays. */
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE]);
