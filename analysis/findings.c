@@ -44,8 +44,8 @@ static void rule_loss(const struct facts *f, const char *withheld, struct findin
 	out->raised = RAISED;
 	out->severity = *withheld ? "warn" : "info";
 	out->confidence = "sure";
-	finding_say(out, "The probe lost %s events; each can misstate one thread.",
-	            format_count(f->probe->lost).text);
+	finding_say(out, "The probe lost %s %s; each can misstate one thread.",
+	            format_count(f->probe->lost).text, f->probe->lost == 1 ? "event" : "events");
 	if (*withheld)
 		finding_say(out, " Withheld, because that could change them:%s.", withheld);
 	else

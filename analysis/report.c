@@ -27,7 +27,7 @@ char *report_escape(char out[REPORT_NAME_SIZE], const char *name)
 			at += strlen(entity);
 			continue;
 		}
-		if (strchr("\\`*_[]()#|~!", *c))
+		if (strchr("\\`*_[]#|~", *c))
 			out[at++] = '\\';
 		out[at++] = *c;
 	}

@@ -91,8 +91,9 @@ void report_losses(struct text *out, const struct groups *g)
 			         report_cell_name(name, cell));
 			any = true;
 		} else if (cell->measured && probe->lost > 0) {
-			text_add(out, "* %s: %s events lost.\n", report_cell_name(name, cell),
-			         format_count(probe->lost).text);
+			text_add(out, "* %s: %s %s lost.\n", report_cell_name(name, cell),
+			         format_count(probe->lost).text,
+			         probe->lost == 1 ? "event" : "events");
 			any = true;
 		}
 		if (!json_is_array(warnings))

@@ -148,12 +148,12 @@ void rule_no_interrupt(const struct facts *f, struct finding *out)
 	} else if (f->socket && all >= 1 && in[VIEW_IN_HARDIRQ] <= 0.001 * all) {
 		finding_say(
 		    out,
-		    "No device interrupt brought these answers: on this machine's own "
-		    "%s all but %s of %s arrivals ran inside the sender's system call (%s "
-		    "in a soft interrupt, %s in its task). Between machines a card interrupts.",
+		    "No device interrupt brought these answers: over this machine's own %s, %s of "
+		    "%s arrivals came in a soft interrupt that the sender's system call raised, %s "
+		    "in its task. Between machines a network card interrupts.",
 		    name_is(f->run.transport, "unix") ? "Unix sockets" : "loopback",
-		    format_count(in[VIEW_IN_HARDIRQ]).text, format_count(all).text,
-		    format_count(in[VIEW_IN_SOFTIRQ]).text, format_count(in[VIEW_IN_TASK]).text);
+		    format_count(in[VIEW_IN_SOFTIRQ]).text, format_count(all).text,
+		    format_count(in[VIEW_IN_TASK]).text);
 	} else if (f->disk && all >= 1 && in[VIEW_IN_TASK] >= 0.999 * all) {
 		finding_say(
 		    out,

@@ -75,9 +75,10 @@ void probe_sentence(const struct groups *g, char *out, size_t size)
 	if (!first)
 		snprintf(out, size, "No probe: threads were not counted.");
 	else
-		snprintf(out, size, "Threads counted by %s%s%s, %s events lost.",
-		         probe_quality(first), mixed ? ", and by another probe in some runs" : "",
-		         none ? ", in some runs not at all" : "", format_count(lost).text);
+		snprintf(out, size, "Threads counted by %s%s%s, %s %s lost.", probe_quality(first),
+		         mixed ? ", and by another probe in some runs" : "",
+		         none ? ", in some runs not at all" : "", format_count(lost).text,
+		         lost == 1 ? "event" : "events");
 }
 
 static double common_depth(const struct groups *g)
@@ -233,8 +234,8 @@ static void row_without_figures(struct text *out, const struct cell *cell,
 	snprintf(line, sizeof line, "%s: %s", v->status == VIEW_SKIPPED ? "skipped" : "failed",
 	         why);
 	text_add(out, "  %s", paint == RED && style->colour ? "\033[31m" : "");
-	text_wrap(out, COLUMN_FIRST + COLUMN_SECOND, COLUMN_FIRST + COLUMN_SECOND, TEXT_COLUMNS,
-	          line);
+	text_wrap(out, COLUMN_FIRST + COLUMN_SECOND + 2, COLUMN_FIRST + COLUMN_SECOND + 2,
+	          TEXT_COLUMNS, line);
 	if (paint == RED && style->colour)
 		text_add(out, "\033[0m");
 }

@@ -81,7 +81,7 @@ static void add_cost(char line[DETAIL_SIZE], const struct run_view *v, const str
 	if (!isnan(s->parks_per_operation))
 		add(line, " Parks: %s per request.", format_ratio(s->parks_per_operation).text);
 	if (s->not_served_mean >= 0.05 * s->in_flight_mean && s->not_served_mean >= 0.1)
-		add(line, " %s of the %s requests in flight waited for a free worker.",
+		add(line, " %s of the %s requests in flight waited for a worker to take them up.",
 		    format_mean(s->not_served_mean).text, format_mean(s->in_flight_mean).text);
 	if (!isnan(s->compute_speed_ratio))
 		add(line, " Computing: %s units per s, %s without I/O, so it kept %s of its speed.",

@@ -224,6 +224,16 @@ void text_findings(struct text *out, const struct groups *g, const struct text_s
 	warnings_print(out, g, style);
 }
 
+/* What is proposed has been done already. */
+static bool advice_is_taken(const struct groups *g, const char *advice)
+{
+	for (size_t i = 0; i < g->cell_count; i++)
+		if (name_is(g->cells[i].view.wait, "compute") &&
+		    strncmp(advice, "--wait compute", strlen("--wait compute")) == 0)
+			return true;
+	return false;
+}
+
 /* Each piece of advice once, those of problems first. */
 void text_next(struct text *out, const struct groups *g, const struct text_style *style)
 {
@@ -244,7 +254,7 @@ void text_next(struct text *out, const struct groups *g, const struct text_style
 			{
 				const char *advice = string_of(finding, "advice");
 
-				if (!*advice || count == ADVICE_MAX ||
+				if (!*advice || count == ADVICE_MAX || advice_is_taken(g, advice) ||
 				    strcmp(string_of(finding, "class"), classes[k]) != 0)
 					continue;
 				for (s = 0; s < count && strcmp(said[s], advice) != 0; s++)
@@ -255,7 +265,7 @@ void text_next(struct text *out, const struct groups *g, const struct text_style
 		}
 	if (!g->many_engines && g->cell_count && count < ADVICE_MAX)
 		said[count++] =
-		    "--engine basic runs the same work through six engines side by side.";
+		    "--engine basic runs the same work through other engines side by side.";
 	if (count)
 		text_add(out, "Try next:\n");
 	for (size_t i = 0; i < count; i++) {

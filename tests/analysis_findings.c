@@ -140,7 +140,7 @@ TEST(findings, thread_per_io_needs_threads_and_requests_served_to_agree)
 	REQUIRE(run_finding(run, "THREAD-PER-IO"));
 	CHECK_CONTAINS(
 	    json_string_value(json_object_get(run_finding(run, "THREAD-PER-IO"), "text")),
-	    "Another 8 requests waited for a free worker.");
+	    "Another 8 requests waited for a worker to take them up.");
 	json_decref(run);
 }
 
