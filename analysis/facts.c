@@ -15,7 +15,8 @@ static bool begins_with(const char *text, const char *start)
 
 void facts_gather(struct facts *f, const struct run_view *view)
 {
-	static const struct run_probe none = {
+	static const struct view_probe none = {
+	    .window_ns = NAN,
 	    .completions = NAN,
 	    .completions_nobody_parked = NAN,
 	    .arrived_in = {NAN, NAN, NAN},
@@ -35,11 +36,11 @@ void facts_gather(struct facts *f, const struct run_view *view)
 	f->disk = begins_with(view->workload, "disk-");
 	f->socket = begins_with(view->workload, "socket-");
 	f->lost_threads = f->probe->lost > 0 ? f->probe->lost : 0;
-	for (size_t k = 0; k < RUN_KIND_COUNT; k++) {
+	for (size_t k = 0; k < VIEW_KIND_COUNT; k++) {
 		f->held_ns[k] = f->has_probe ? kind_held_ns(&f->probe->kinds[k]) : NAN;
 		f->parked_ns[k] = f->has_probe ? kind_parked_ns(&f->probe->kinds[k]) : NAN;
-		f->held_mean[k] = quotient(f->held_ns[k], view->window_ns);
-		f->parked_mean[k] = quotient(f->parked_ns[k], view->window_ns);
+		f->held_mean[k] = probe_mean(f->probe, view, f->held_ns[k]);
+		f->parked_mean[k] = probe_mean(f->probe, view, f->parked_ns[k]);
 	}
 }
 
@@ -61,9 +62,9 @@ const char *facts_requests(const struct facts *f)
 
 double facts_cpu_per_thread(const struct facts *f)
 {
-	const struct run_kind *application = &f->probe->kinds[RUN_APPLICATION];
+	const struct view_kind *application = &f->probe->kinds[VIEW_APPLICATION];
 	const double threads = f->run.threads >= 1 ? f->run.threads : 1;
-	const double running = quotient(application->state_ns[RUN_RUNNING], f->run.window_ns);
+	const double running = probe_mean(f->probe, &f->run, application->state_ns[VIEW_RUNNING]);
 
 	return (application->present && !isnan(running) ? running : f->summary.cpu_mean) / threads;
 }

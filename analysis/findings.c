@@ -44,8 +44,8 @@ static void rule_loss(const struct facts *f, const char *withheld, struct findin
 	out->raised = RAISED;
 	out->severity = *withheld ? "warn" : "info";
 	out->confidence = "sure";
-	finding_say(out, "The probe lost %s events; each can misstate one thread.",
-	            format_count(f->probe->lost).text);
+	finding_say(out, "The probe lost %s %s; each can misstate one thread.",
+	            format_count(f->probe->lost).text, f->probe->lost == 1 ? "event" : "events");
 	if (*withheld)
 		finding_say(out, " Withheld, because that could change them:%s.", withheld);
 	else
@@ -84,7 +84,8 @@ static json_t *findings_find(const struct facts *f)
 	char withheld[200] = "";
 
 	for (size_t i = 0; array && i < RULE_COUNT; i++) {
-		struct finding found = {.raised = NOT_RAISED, .severity = "info", .confidence = "sure"};
+		struct finding found = {
+		    .raised = NOT_RAISED, .severity = "info", .confidence = "sure"};
 
 		if (rules[i].rule)
 			rules[i].rule(f, &found);
@@ -110,9 +111,9 @@ static int warning_add(json_t *warnings, const char *text)
 	json_t *warning;
 	size_t i;
 
-	json_array_foreach (warnings, i, warning)
-		if (json_is_string(warning) && strcmp(json_string_value(warning), text) == 0)
-			return 0;
+	json_array_foreach(warnings, i,
+	                   warning) if (json_is_string(warning) &&
+	                                strcmp(json_string_value(warning), text) == 0) return 0;
 	return json_array_append_new(warnings, json_string(text));
 }
 
@@ -123,20 +124,22 @@ static int warnings_find(const struct facts *f, json_t *warnings)
 	int status = 0;
 
 	if (f->probe->self_test_failed)
-		status |= warning_add(warnings, "The self-test of the probe failed: what it says of "
-		                                "completions and of the disk is not used.");
-	for (size_t k = 0; k < RUN_KIND_COUNT; k++)
-		if (f->probe->kinds[k].state_ns[RUN_UNSEEN] > 0)
-			unseen += f->probe->kinds[k].state_ns[RUN_UNSEEN];
+		status |= warning_add(warnings,
+		                      "The self-test of the probe failed: what it says of "
+		                      "completions and of the disk is not used.");
+	for (size_t k = 0; k < VIEW_KIND_COUNT; k++)
+		if (f->probe->kinds[k].state_ns[VIEW_UNSEEN] > 0)
+			unseen += f->probe->kinds[k].state_ns[VIEW_UNSEEN];
 	if (unseen > 0.01 * f->run.window_ns) {
 		snprintf(text, sizeof text,
 		         "What threads did for %s could not be told; no ratio counts it.",
 		         format_time(unseen).text);
 		status |= warning_add(warnings, text);
 	}
-	if (f->run.verified == RUN_FALSE)
-		status |= warning_add(warnings, "The data could not be checked: the file was not filled "
-		                                "by iostudy.");
+	if (f->run.verified == VIEW_FALSE)
+		status |= warning_add(warnings,
+		                      "The data could not be checked: the file was not filled "
+		                      "by iostudy.");
 	return status;
 }
 
@@ -149,7 +152,7 @@ int findings_add(json_t *run, char why[RUN_WHY_SIZE])
 	if (status)
 		return status;
 	facts_gather(&facts, &view);
-	const bool concluded = !run_has_failed(&view) && view.status != RUN_SKIPPED;
+	const bool concluded = !view_has_failed(&view) && view.status != VIEW_SKIPPED;
 	json_t *findings = concluded ? findings_find(&facts) : json_array();
 	if (!findings || json_object_set_new(run, "findings", findings) != 0)
 		goto fail;

@@ -17,12 +17,12 @@ struct number {
 struct number format_count(double count);               /* 84,800; from 10 million on 12.3M */
 struct number format_compact(double value);             /* 84.8k 1.23M: at most six characters */
 struct number format_fixed(double value, int decimals); /* 0.74; decimals 0 ... 6 */
-struct number format_mean(double mean);                 /* of threads or requests: 0.74 32.0 1,024 */
-struct number format_amount(double mean);               /* the same in a sentence: 32, not 32.0 */
-struct number format_ratio(double ratio);               /* 0.029 1.31 34.4 */
-struct number format_percent(double share);             /* 0.77 is "77 %"; never rounded to 100 % */
-struct number format_time(double time_ns);              /* 362us 20.1ms 2.00s */
-struct number format_bytes(double bytes);               /* 4 KiB */
+struct number format_mean(double mean);     /* of threads or requests: 0.74 32.0 1,024 */
+struct number format_amount(double mean);   /* the same in a sentence: 32, not 32.0 */
+struct number format_ratio(double ratio);   /* 0.029 1.31 34.4 */
+struct number format_percent(double share); /* 0.77 is "77 %"; never rounded to 100 % */
+struct number format_time(double time_ns);  /* 362us 20.1ms 2.00s */
+struct number format_bytes(double bytes);   /* 4 KiB */
 
 /* A name that somebody else chose, made safe for a terminal: control characters and those that
  * change the direction of writing are shown as \xNN, in ASCII mode all that is not ASCII; at most

@@ -19,7 +19,7 @@ static bool same(const char *a, const char *b)
 
 static bool measured(const struct run_view *v)
 {
-	return !run_has_failed(v) && v->status != RUN_SKIPPED;
+	return !view_has_failed(v) && v->status != VIEW_SKIPPED;
 }
 
 /* What was asked, so that only equal things are compared. */
@@ -27,11 +27,10 @@ static void settings_key(const struct run_view *v, char key[GROUP_KEY_SIZE])
 {
 	char cache[40], transport[40];
 
-	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %d %s %s %s %s",
-	         format_fixed(v->depth, 0).text, format_fixed(v->batch, 0).text,
-	         format_fixed(v->block_bytes, 0).text, format_fixed(v->rate_per_s, 3).text,
-	         (int)v->direct, format_fixed(v->delay_min_ns, 0).text,
-	         format_fixed(v->delay_max_ns, 0).text,
+	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %d %s %s %s %s", format_fixed(v->depth, 0).text,
+	         format_fixed(v->batch, 0).text, format_fixed(v->block_bytes, 0).text,
+	         format_fixed(v->rate_per_s, 3).text, (int)v->direct,
+	         format_fixed(v->delay_min_ns, 0).text, format_fixed(v->delay_max_ns, 0).text,
 	         format_name(cache, sizeof cache, v->cache, 30, true),
 	         format_name(transport, sizeof transport, v->transport, 30, true));
 }
@@ -51,10 +50,10 @@ static bool cell_holds(const struct cell *cell, const struct run_view *v, const 
  * as well it goes with those that were not. */
 static bool wait_is_free(const struct groups *g, const struct cell *cell)
 {
-	if (cell->view.synchronous != RUN_TRUE)
+	if (cell->view.synchronous != VIEW_TRUE)
 		return false;
 	for (size_t i = 0; i < g->cell_count; i++)
-		if (g->cells[i].view.synchronous != RUN_TRUE &&
+		if (g->cells[i].view.synchronous != VIEW_TRUE &&
 		    same(g->cells[i].view.wait, cell->view.wait) &&
 		    same(g->cells[i].view.workload, cell->view.workload) &&
 		    strcmp(g->cells[i].settings, cell->settings) == 0)
@@ -140,8 +139,8 @@ static void cells_finish(struct groups *g, struct summary *summaries, const size
 		if (cell_of[i] != SIZE_MAX)
 			places[g->cells[cell_of[i]].group++] = i;
 	for (size_t c = 0; c < g->cell_count; c++)
-		cell_finish(&g->cells[c], summaries,
-		            places + g->cells[c].group - g->cells[c].runs, samples);
+		cell_finish(&g->cells[c], summaries, places + g->cells[c].group - g->cells[c].runs,
+		            samples);
 }
 
 /* Puts run number i into a cell; SIZE_MAX when it cannot be read. */

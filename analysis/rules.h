@@ -11,11 +11,11 @@
 struct facts {
 	struct run_view run;
 	struct summary summary;
-	const struct run_probe *probe; /* the headline's; all zero threads when there is none */
-	bool has_probe, exact;         /* exact: the probe sees every switch and knows the calls */
+	const struct view_probe *probe; /* the headline's; all zero threads when there is none */
+	bool has_probe, exact;          /* exact: the probe sees every switch and knows the calls */
 	bool disk, socket;
-	double held_ns[RUN_KIND_COUNT], parked_ns[RUN_KIND_COUNT];
-	double held_mean[RUN_KIND_COUNT], parked_mean[RUN_KIND_COUNT];
+	double held_ns[VIEW_KIND_COUNT], parked_ns[VIEW_KIND_COUNT];
+	double held_mean[VIEW_KIND_COUNT], parked_mean[VIEW_KIND_COUNT];
 	/* An event that the probe lost can misstate one thread for the whole window: a conclusion
 	 * on threads must hold with so many more of them, and so many fewer. */
 	double lost_threads;

@@ -49,8 +49,10 @@ static bool schema_is_known(const json_t *run, char *why, size_t size)
 		return true;
 	format_name(name, sizeof name, schema, 40, true);
 	if (strncmp(schema, family, strlen(family)) == 0)
-		snprintf(why, size, "its schema is %s and this iostudy reads %s: use the version that "
-		                    "wrote it, or a newer one", name, RUN_SCHEMA);
+		snprintf(why, size,
+		         "its schema is %s and this iostudy reads %s: use the version that "
+		         "wrote it, or a newer one",
+		         name, RUN_SCHEMA);
 	else
 		snprintf(why, size, "its schema is %s, which is no run (%s)", name, RUN_SCHEMA);
 	return false;
@@ -115,7 +117,8 @@ static long line_read(FILE *file, char **line, size_t *capacity)
 	while ((c = getc_unlocked(file)) != EOF) {
 		if (length + 2 > *capacity) {
 			const size_t more = *capacity ? 2 * *capacity : 1 << 16;
-			char *longer = more > 2 * (size_t)STORE_LINE_MAX ? NULL : realloc(*line, more);
+			char *longer = more > 2 * (size_t)STORE_LINE_MAX ? NULL
+			                                                 : realloc(*line, more);
 			if (!longer)
 				return -EFBIG;
 			*line = longer;
@@ -143,7 +146,8 @@ static int source_read(struct store_runs *runs, struct source *s, char why[STORE
 		s->line++;
 		if (length < 0) {
 			runs->refused++;
-			source_complain(s, "longer than 16 MiB, which no run is; reading ends here");
+			source_complain(s,
+			                "longer than 16 MiB, which no run is; reading ends here");
 			break;
 		}
 		if (s->line > STORE_RUNS_MAX) {
@@ -184,8 +188,10 @@ int store_read(struct store_runs *runs, const char *path,
 	if (!s.file) {
 		const int error = errno;
 		format_name(shown, sizeof shown, s.path, 180, false);
-		snprintf(why, STORE_WHY_SIZE, "%s: %s; give a folder made by `iostudy run -o DIR`, or a "
-		                              "file with a run on each line", shown, strerror(error));
+		snprintf(why, STORE_WHY_SIZE,
+		         "%s: %s; give a folder made by `iostudy run -o DIR`, or a "
+		         "file with a run on each line",
+		         shown, strerror(error));
 		return -error;
 	}
 	const int status = source_read(runs, &s, why);

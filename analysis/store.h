@@ -29,7 +29,8 @@ int store_read(struct store_runs *runs, const char *path,
                char why[STORE_WHY_SIZE]);
 void store_free(struct store_runs *runs);
 
-/* Makes sure, before hours of runs, that they can be kept: makes DIR and opens its file. */
+/* Makes DIR, what leads there, and an empty DIR/runs.jsonl where there is none: before a long study
+ * begins, not after it. 0, or -errno with why. */
 int store_prepare(const char *directory, char why[STORE_WHY_SIZE]);
 
 /* Appends one run to DIR/runs.jsonl in one piece and waits until it is on the disk; makes DIR and

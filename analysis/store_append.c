@@ -27,7 +27,7 @@ static int fail(char why[STORE_WHY_SIZE], const char *path, const char *what, in
 
 	format_name(shown, sizeof shown, path, 180, false);
 	snprintf(why, STORE_WHY_SIZE, "%s: %s: %s%s", shown, what, strerror(error),
-	         error == ENOSPC || error == EDQUOT ? "; make room there, or name another -o DIR"
+	         error == ENOSPC || error == EDQUOT  ? "; make room there, or name another -o DIR"
 	         : error == EACCES || error == EROFS ? "; name a -o DIR that you may write to"
 	                                             : "");
 	return -error;
@@ -79,15 +79,15 @@ static int line_append(int fd, const char *line, size_t length)
 	return -error;
 }
 
-/* Opens DIR/runs.jsonl, whose path it writes, and makes what leads there. */
-static int file_open(const char *directory, char path[4200], char why[STORE_WHY_SIZE])
+/* The descriptor, or -errno with why. path is DIR/runs.jsonl. */
+static int file_open(const char *directory, char *path, size_t size, char why[STORE_WHY_SIZE])
 {
 	const int status = folders_make(directory);
 
 	why[0] = '\0';
-	snprintf(path, 4200, "%s/runs.jsonl", directory);
 	if (status)
 		return fail(why, directory, "cannot make this folder", -status);
+	snprintf(path, size, "%s/runs.jsonl", directory);
 	const int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	return fd < 0 ? fail(why, path, "cannot be opened", errno) : fd;
 }
@@ -95,7 +95,7 @@ static int file_open(const char *directory, char path[4200], char why[STORE_WHY_
 int store_prepare(const char *directory, char why[STORE_WHY_SIZE])
 {
 	char path[4200];
-	const int fd = file_open(directory, path, why);
+	const int fd = file_open(directory, path, sizeof path, why);
 
 	if (fd < 0)
 		return fd;
@@ -106,8 +106,7 @@ int store_prepare(const char *directory, char why[STORE_WHY_SIZE])
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE])
 {
 	char path[4200];
-	const int fd = file_open(directory, path, why);
-	int status;
+	const int fd = file_open(directory, path, sizeof path, why);
 
 	if (fd < 0)
 		return fd;
@@ -119,11 +118,11 @@ int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SI
 		return fail(why, path, "cannot be written", ENOMEM);
 	}
 	strcat(line, "\n");
-	status = line_append(fd, line, strlen(line));
+	int status = line_append(fd, line, strlen(line));
+	if (close(fd) != 0 && !status)
+		status = -errno;
+	free(line);
 	if (status)
 		fail(why, path, "this run could not be kept (those before it are)", -status);
-	if (close(fd) != 0 && !status)
-		status = fail(why, path, "cannot be closed", errno);
-	free(line);
 	return status;
 }

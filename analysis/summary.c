@@ -17,38 +17,43 @@ double quotient(double a, double b)
 }
 
 /* A kind that had no thread was not parked, whatever its fields say. */
-static bool kind_is_empty(const struct run_kind *kind)
+static bool kind_is_empty(const struct view_kind *kind)
 {
 	return !kind->present || kind->alive_ns == 0 ||
 	       (isnan(kind->alive_ns) && kind->threads_max == 0);
 }
 
-double kind_parked_ns(const struct run_kind *kind)
+double kind_parked_ns(const struct view_kind *kind)
 {
 	if (kind_is_empty(kind))
 		return 0;
-	return kind->state_ns[RUN_PARKED_DIRECT] + kind->state_ns[RUN_PARKED_WAITER] +
-	       kind->state_ns[RUN_PARKED_ON_RESULT];
+	return kind->state_ns[VIEW_PARKED_DIRECT] + kind->state_ns[VIEW_PARKED_WAITER] +
+	       kind->state_ns[VIEW_PARKED_ON_RESULT];
 }
 
-double kind_held_ns(const struct run_kind *kind)
+double kind_held_ns(const struct view_kind *kind)
 {
 	if (kind_is_empty(kind))
 		return 0;
 	return kind_parked_ns(kind) + kind->in_call_running_ns + kind->in_call_runnable_ns;
 }
 
+double probe_mean(const struct view_probe *probe, const struct run_view *view, double time_ns)
+{
+	return quotient(time_ns, isnan(probe->window_ns) ? view->window_ns : probe->window_ns);
+}
+
 /* One value that was not measured makes the sum unknown. */
-static double kinds_sum(const struct run_probe *probe, double (*of)(const struct run_kind *))
+static double kinds_sum(const struct view_probe *probe, double (*of)(const struct view_kind *))
 {
 	double sum = 0;
 
-	for (size_t k = 0; probe && k < RUN_KIND_COUNT; k++)
+	for (size_t k = 0; k < VIEW_KIND_COUNT; k++)
 		sum += of(&probe->kinds[k]);
-	return probe ? sum : NAN;
+	return sum;
 }
 
-static double kind_parks(const struct run_kind *kind)
+static double kind_parks(const struct view_kind *kind)
 {
 	return kind_is_empty(kind) ? 0 : kind->parks;
 }
@@ -57,16 +62,18 @@ static double kind_parks(const struct run_kind *kind)
 static double histogram_percentile(const json_t *histogram, double share)
 {
 	const json_t *buckets = json_object_get(histogram, "buckets"), *bucket;
-	const json_t *min = json_object_get(histogram, "min"), *max = json_object_get(histogram, "max");
+	const json_t *min = json_object_get(histogram, "min"),
+		     *max = json_object_get(histogram, "max");
 	double total = 0, seen = 0;
 	size_t i;
 
-	json_array_foreach ((json_t *)buckets, i, bucket)
-		total += json_number_value(json_array_get(bucket, 1));
+	json_array_foreach((json_t *)buckets, i, bucket)
+	    total += json_number_value(json_array_get(bucket, 1));
 	if (!(total > 0))
 		return NAN;
 	const double rank = ceil(share * total);
-	json_array_foreach ((json_t *)buckets, i, bucket) {
+	json_array_foreach((json_t *)buckets, i, bucket)
+	{
 		double lower = json_number_value(json_array_get(bucket, 0));
 
 		seen += json_number_value(json_array_get(bucket, 1));
@@ -104,45 +111,45 @@ static void latency_compute(struct summary *s, const struct run_view *v)
 }
 
 /* Where a library hides its threads, what they were doing tells how many requests it served. */
-static double served_ns(const struct run_view *v)
+static double served_mean(const struct run_view *v)
 {
-	const struct run_probe *probe = run_headline(v);
+	const struct view_probe *probe = view_headline(v);
 
-	if (!isnan(v->served_ns) || !probe || !probe->kinds[RUN_AIO_HELPER].present)
-		return v->served_ns;
-	return probe->kinds[RUN_AIO_HELPER].called_ns;
+	if (!isnan(v->served_ns) || !probe || !probe->kinds[VIEW_AIO_HELPER].present)
+		return quotient(v->served_ns, v->window_ns);
+	return probe_mean(probe, v, probe->kinds[VIEW_AIO_HELPER].called_ns);
 }
 
 static void threads_compute(struct summary *s, const struct run_view *v)
 {
-	const struct run_probe *probe = run_headline(v);
-	const double parked = kinds_sum(probe, kind_parked_ns);
-	const double held = kinds_sum(probe, kind_held_ns);
-	const double served = served_ns(v);
+	const struct view_probe *probe = view_headline(v);
 
 	s->in_flight_mean = quotient(v->in_flight_ns, v->window_ns);
-	s->served_mean = quotient(served, v->window_ns);
+	s->served_mean = served_mean(v);
 	s->not_served_mean = s->in_flight_mean - s->served_mean;
 	if (s->not_served_mean < 0)
 		s->not_served_mean = 0;
-	s->threads_parked_mean = quotient(parked, v->window_ns);
-	s->threads_held_mean = quotient(held, v->window_ns);
-	s->parked_per_in_flight = quotient(parked, v->in_flight_ns);
-	s->held_per_in_flight = quotient(held, v->in_flight_ns);
-	s->parked_per_served = quotient(parked, served);
-	s->held_per_served = quotient(held, served);
-	s->parks_per_operation = quotient(kinds_sum(probe, kind_parks), v->operations);
 	if (!probe)
 		return;
+	s->threads_parked_mean = probe_mean(probe, v, kinds_sum(probe, kind_parked_ns));
+	s->threads_held_mean = probe_mean(probe, v, kinds_sum(probe, kind_held_ns));
+	s->parked_per_in_flight = quotient(s->threads_parked_mean, s->in_flight_mean);
+	s->held_per_in_flight = quotient(s->threads_held_mean, s->in_flight_mean);
+	s->parked_per_served = quotient(s->threads_parked_mean, s->served_mean);
+	s->held_per_served = quotient(s->threads_held_mean, s->served_mean);
+	s->parks_per_operation = quotient(kinds_sum(probe, kind_parks), v->operations);
 	s->nobody_parked_share = quotient(probe->completions_nobody_parked, probe->completions);
 	s->block_requests_per_operation = quotient(probe->block_requests, v->operations);
-	s->borrowed_ns_per_operation =
-	    quotient(probe->borrowed_ns[RUN_FROM_IDLE] + probe->borrowed_ns[RUN_FROM_SUBJECT] +
-	                 probe->borrowed_ns[RUN_FROM_OTHER],
-	             v->operations);
+	s->borrowed_ns_per_operation = quotient(probe->borrowed_ns[VIEW_FROM_IDLE] +
+	                                            probe->borrowed_ns[VIEW_FROM_SUBJECT] +
+	                                            probe->borrowed_ns[VIEW_FROM_OTHER],
+	                                        v->operations);
 }
 
-#define FIELD(name) {#name, offsetof(struct summary, name)}
+#define FIELD(name)                                                                                \
+	{                                                                                          \
+#name, offsetof(struct summary, name)                                              \
+	}
 static const struct {
 	const char *name;
 	size_t offset;
@@ -190,7 +197,7 @@ void summary_compute(struct summary *s, const struct run_view *v)
 {
 	for (size_t i = 0; i < SUMMARY_FIELD_COUNT; i++)
 		*summary_field(s, i) = NAN;
-	if (run_has_failed(v) || v->status == RUN_SKIPPED)
+	if (view_has_failed(v) || v->status == VIEW_SKIPPED)
 		return;
 	s->iops = quotient(v->operations, v->window_ns / 1e9);
 	s->bytes_per_s = quotient(v->bytes, v->window_ns / 1e9);

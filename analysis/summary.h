@@ -31,8 +31,11 @@ double *summary_field(struct summary *summary, size_t i);
 const char *summary_field_name(size_t i);
 
 /* parked, and held: the time of all threads of a kind, or NaN. */
-double kind_parked_ns(const struct run_kind *kind);
-double kind_held_ns(const struct run_kind *kind);
+double kind_parked_ns(const struct view_kind *kind);
+double kind_held_ns(const struct view_kind *kind);
+
+/* A time that the probe counted, as a mean over its window. */
+double probe_mean(const struct view_probe *probe, const struct run_view *view, double time_ns);
 
 /* a / b, or NaN. */
 double quotient(double a, double b);

@@ -61,7 +61,7 @@ void probe_sentence(const struct groups *g, char *out, size_t size)
 	double lost = 0;
 
 	for (size_t i = 0; i < g->cell_count; i++) {
-		const struct run_probe *probe = run_headline(&g->cells[i].view);
+		const struct view_probe *probe = view_headline(&g->cells[i].view);
 
 		if (!g->cells[i].measured)
 			continue;
@@ -75,9 +75,10 @@ void probe_sentence(const struct groups *g, char *out, size_t size)
 	if (!first)
 		snprintf(out, size, "No probe: threads were not counted.");
 	else
-		snprintf(out, size, "Threads counted by %s%s%s, %s events lost.", probe_quality(first),
+		snprintf(out, size, "Threads counted by %s%s%s, %s %s lost.", probe_quality(first),
 		         mixed ? ", and by another probe in some runs" : "",
-		         none ? ", in some runs not at all" : "", format_count(lost).text);
+		         none ? ", in some runs not at all" : "", format_count(lost).text,
+		         lost == 1 ? "event" : "events");
 }
 
 static double common_depth(const struct groups *g)
@@ -98,7 +99,8 @@ static size_t engines_count(const struct groups *g)
 	for (size_t i = 0; i < g->cell_count; i++) {
 		size_t before = 0;
 
-		while (before < i && !name_is(g->cells[before].view.engine, g->cells[i].view.engine))
+		while (before < i &&
+		       !name_is(g->cells[before].view.engine, g->cells[i].view.engine))
 			before++;
 		count += before == i;
 	}
@@ -115,15 +117,20 @@ static void headline_file(struct text *out, const struct groups *g, const struct
 		                    name_is(v->filesystem, "ramfs");
 		if (!v->file || !v->filesystem)
 			continue;
-		text_add(out, "File %s on %s", format_name(file, sizeof file, v->file, 40, style->ascii),
+		text_add(out, "File %s on %s",
+		         format_name(file, sizeof file, v->file, 40, style->ascii),
 		         format_name(filesystem, sizeof filesystem, v->filesystem, 12, true));
 		if (v->device && !memory)
-			text_add(out, " (%s)", format_name(device, sizeof device, v->device, 12, true));
+			text_add(out, " (%s)",
+			         format_name(device, sizeof device, v->device, 12, true));
 		if (memory)
-			text_add(out, ", which is memory.\nName a place on a disk with --directory.\n");
+			text_add(out,
+			         ", which is memory.\nName a place on a disk with --directory.\n");
 		else if (name_is(v->filesystem, "overlay"))
-			text_add(out, ", a container's layer.\nIo_uring reads there through worker threads; "
-			              "name a disk with --directory.\n");
+			text_add(
+			    out,
+			    ", a container's layer.\nIo_uring reads there through worker threads; "
+			    "name a disk with --directory.\n");
 		else
 			text_add(out, ".\n");
 		return;
@@ -140,10 +147,11 @@ void text_headline(struct text *out, const struct groups *g, const struct text_s
 	if (g->many_engines)
 		at = snprintf(line, sizeof line, "%zu engines", engines_count(g));
 	else
-		at = snprintf(line, sizeof line, "%s",
-		              format_name(name, sizeof name,
-		                          engine_label(g->cell_count ? g->cells[0].view.engine : NULL),
-		                          40, style->ascii));
+		at = snprintf(
+		    line, sizeof line, "%s",
+		    format_name(name, sizeof name,
+		                engine_label(g->cell_count ? g->cells[0].view.engine : NULL), 40,
+		                style->ascii));
 	if (!isnan(depth))
 		at += snprintf(line + at, sizeof line - (size_t)at, ", %s %s wanted in flight",
 		               format_count(depth).text, depth == 1 ? "request" : "requests");
@@ -159,12 +167,11 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 	int at = 0;
 
 	out[0] = '\0';
-#define ADD(...)                                                                                   \
-	(at < (int)size ? at += snprintf(out + at, size - (size_t)at, __VA_ARGS__) : 0)
+#define ADD(...) (at < (int)size ? at += snprintf(out + at, size - (size_t)at, __VA_ARGS__) : 0)
 	if (g->many_engines) {
-		for (size_t i = 0; i < g->cell_count && v->synchronous == RUN_TRUE; i++)
+		for (size_t i = 0; i < g->cell_count && v->synchronous == VIEW_TRUE; i++)
 			if (&g->groups[g->cells[i].group] == group &&
-			    g->cells[i].view.synchronous != RUN_TRUE)
+			    g->cells[i].view.synchronous != VIEW_TRUE)
 				v = &g->cells[i].view; /* its --wait names the group */
 		ADD("%s", format_name(workload, sizeof workload, v->workload, 30, true));
 		if (v->wait)
@@ -174,10 +181,12 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 	}
 	if (v->block_bytes > 0 && v->workload && strncmp(v->workload, "disk-", 5) == 0)
 		ADD(", %s%s%s", format_bytes(v->block_bytes).text,
-		    v->direct == RUN_TRUE    ? " direct"
-		    : v->direct == RUN_FALSE ? " buffered"
-		                             : "",
-		    name_is(v->cache, "hot") ? " (hot)" : name_is(v->cache, "cold") ? " (cold)" : "");
+		    v->direct == VIEW_TRUE    ? " direct"
+		    : v->direct == VIEW_FALSE ? " buffered"
+		                              : "",
+		    name_is(v->cache, "hot")    ? " (hot)"
+		    : name_is(v->cache, "cold") ? " (cold)"
+		                                : "");
 	if (v->transport)
 		ADD(", %s", format_name(transport, sizeof transport, v->transport, 10, true));
 	if (v->delay_max_ns > 0 && v->delay_min_ns == v->delay_max_ns)
@@ -209,7 +218,7 @@ static void row_without_figures(struct text *out, const struct cell *cell,
                                 const struct text_style *style)
 {
 	const struct run_view *v = &cell->view;
-	const enum { RED, PLAIN } paint = v->status == RUN_SKIPPED ? PLAIN : RED;
+	const enum { RED, PLAIN } paint = v->status == VIEW_SKIPPED ? PLAIN : RED;
 	char why[700], name[40], line[900];
 
 	if (v->why)
@@ -222,10 +231,11 @@ static void row_without_figures(struct text *out, const struct cell *cell,
 		         format_name(name, sizeof name, v->error_name, 20, true));
 	else
 		snprintf(why, sizeof why, "no reason was kept");
-	snprintf(line, sizeof line, "%s: %s", v->status == RUN_SKIPPED ? "skipped" : "failed", why);
+	snprintf(line, sizeof line, "%s: %s", v->status == VIEW_SKIPPED ? "skipped" : "failed",
+	         why);
 	text_add(out, "  %s", paint == RED && style->colour ? "\033[31m" : "");
-	text_wrap(out, COLUMN_FIRST + COLUMN_SECOND, COLUMN_FIRST + COLUMN_SECOND, TEXT_COLUMNS,
-	          line);
+	text_wrap(out, COLUMN_FIRST + COLUMN_SECOND + 2, COLUMN_FIRST + COLUMN_SECOND + 2,
+	          TEXT_COLUMNS, line);
 	if (paint == RED && style->colour)
 		text_add(out, "\033[0m");
 }
@@ -258,9 +268,9 @@ static void table_row(struct text *out, const struct groups *g, const struct cel
 	if (g->many_engines)
 		cell_figure(out, COLUMN_SECOND, format_count(cell->view.depth), cell->view.depth);
 	else
-		text_cell(out, COLUMN_SECOND,
-		          format_name(name, sizeof name, cell->view.wait, COLUMN_SECOND,
-		                      style->ascii));
+		text_cell(
+		    out, COLUMN_SECOND,
+		    format_name(name, sizeof name, cell->view.wait, COLUMN_SECOND, style->ascii));
 	if (!cell->measured) {
 		row_without_figures(out, cell, style);
 		return;
@@ -282,14 +292,15 @@ static void row_notes(struct text *out, const struct groups *g, const struct cel
 	const int start = at;
 
 	if (cell->measured && cell->measured < cell->runs)
-		at += snprintf(note + at, sizeof note - (size_t)at, " %zu of %zu runs gave no figures.",
-		               cell->runs - cell->measured, cell->runs);
+		at += snprintf(note + at, sizeof note - (size_t)at,
+		               " %zu of %zu runs gave no figures.", cell->runs - cell->measured,
+		               cell->runs);
 	if (cell->measured > 1)
 		at += snprintf(note + at, sizeof note - (size_t)at,
 		               " median of %zu runs, %s %s %s per s.", cell->measured,
 		               format_count(cell->summary.iops).text, style->ascii ? "+-" : "±",
 		               format_count(cell->iops_deviation).text);
-	if (cell->view.status == RUN_INTERRUPTED)
+	if (cell->view.status == VIEW_INTERRUPTED)
 		at += snprintf(note + at, sizeof note - (size_t)at,
 		               " interrupted: the figures are those of %s.",
 		               format_time(cell->view.window_ns).text);
@@ -320,6 +331,7 @@ void text_tables(struct text *out, const struct groups *g, const struct text_sty
 			if (g->cells[i].group == k)
 				row_notes(out, g, &g->cells[i], style);
 	}
-	text_add(out, "  parked: off the CPU until I/O completes.  held: parked, or running or ready\n"
-	              "  inside that call.  held/served: threads held for each request being served.\n");
+	text_add(out,
+	         "  parked: off the CPU until I/O completes.  held: parked, or running or ready\n"
+	         "  inside that call.  held/served: threads held for each request being served.\n");
 }

@@ -136,7 +136,7 @@ void text_wrap(struct text *text, size_t first, size_t indent, size_t width, con
 static uint32_t character_decode(const unsigned char *s, size_t *bytes)
 {
 	static const uint32_t lowest[] = {0, 0, 0x80, 0x800, 0x10000};
-	const size_t length = *s < 0x80            ? 1
+	const size_t length = *s < 0x80             ? 1
 	                      : (*s & 0xe0) == 0xc0 ? 2
 	                      : (*s & 0xf0) == 0xe0 ? 3
 	                      : (*s & 0xf8) == 0xf0 ? 4

@@ -45,26 +45,27 @@ static bool add_parts(char line[DETAIL_SIZE], const char *before, const double *
 	return true;
 }
 
-static void add_completions(char line[DETAIL_SIZE], const struct run_probe *probe,
+static void add_completions(char line[DETAIL_SIZE], const struct view_probe *probe,
                             const struct summary *s)
 {
 	static const char *const in[] = {"in hard interrupts", "in soft interrupts", "in a task"};
-	static const char *const over[] = {"over an idle CPU", "over the subject", "over other tasks"};
-	static const char *const posted[] = {"by the submitter", "by a worker", "by the SQPOLL thread",
-	                                     "by the interrupt"};
+	static const char *const over[] = {"over an idle CPU", "over the subject",
+	                                   "over other tasks"};
+	static const char *const posted[] = {"by the submitter", "by a worker",
+	                                     "by the SQPOLL thread", "by the interrupt"};
 
-	if (add_parts(line, " Completions arrived ", probe->arrived_in, in, RUN_ARRIVED_COUNT)) {
-		add_parts(line, "; ", probe->arrived_over, over, RUN_OVER_COUNT);
+	if (add_parts(line, " Completions arrived ", probe->arrived_in, in, VIEW_ARRIVED_COUNT)) {
+		add_parts(line, "; ", probe->arrived_over, over, VIEW_OVER_COUNT);
 		add(line, ".");
 	}
-	if (add_parts(line, " Results were posted ", probe->posted_in, posted, RUN_POSTED_COUNT))
+	if (add_parts(line, " Results were posted ", probe->posted_in, posted, VIEW_POSTED_COUNT))
 		add(line, ".");
 	if (!isnan(s->borrowed_ns_per_operation))
 		add(line, " Interrupts borrowed %s of CPU per request.",
 		    format_time(s->borrowed_ns_per_operation).text);
-	if (probe->borrowed_ns[RUN_TASK_WORK] > 0)
+	if (probe->borrowed_ns[VIEW_TASK_WORK] > 0)
 		add(line, " Task work took %s in all.",
-		    format_time(probe->borrowed_ns[RUN_TASK_WORK]).text);
+		    format_time(probe->borrowed_ns[VIEW_TASK_WORK]).text);
 	if (!isnan(s->nobody_parked_share))
 		add(line, " Nobody was parked at %s of %s completions.",
 		    format_percent(s->nobody_parked_share).text,
@@ -80,7 +81,7 @@ static void add_cost(char line[DETAIL_SIZE], const struct run_view *v, const str
 	if (!isnan(s->parks_per_operation))
 		add(line, " Parks: %s per request.", format_ratio(s->parks_per_operation).text);
 	if (s->not_served_mean >= 0.05 * s->in_flight_mean && s->not_served_mean >= 0.1)
-		add(line, " %s of the %s requests in flight waited for a free worker.",
+		add(line, " %s of the %s requests in flight waited for a worker to take them up.",
 		    format_mean(s->not_served_mean).text, format_mean(s->in_flight_mean).text);
 	if (!isnan(s->compute_speed_ratio))
 		add(line, " Computing: %s units per s, %s without I/O, so it kept %s of its speed.",
@@ -100,18 +101,18 @@ static void add_cost(char line[DETAIL_SIZE], const struct run_view *v, const str
 
 /* Threads by kind, where there is more than the application's one. */
 static void add_kinds(char line[DETAIL_SIZE], const struct run_view *v,
-                      const struct run_probe *probe)
+                      const struct view_probe *probe)
 {
 	bool first = true;
 
-	for (size_t k = 0; k < RUN_KIND_COUNT; k++) {
-		const struct run_kind *kind = &probe->kinds[k];
+	for (size_t k = 0; k < VIEW_KIND_COUNT; k++) {
+		const struct view_kind *kind = &probe->kinds[k];
 
 		if (!kind->present || !(kind->threads_max > 0))
 			continue;
 		add(line, "%s%s %s (%s parked)", first ? " Threads: " : ", ",
-		    format_count(kind->threads_max).text, run_kind_names[k],
-		    format_mean(quotient(kind_parked_ns(kind), v->window_ns)).text);
+		    format_count(kind->threads_max).text, view_kind_names[k],
+		    format_mean(probe_mean(probe, v, kind_parked_ns(kind))).text);
 		first = false;
 	}
 	if (!first)
@@ -122,7 +123,7 @@ void text_details(struct text *out, const struct groups *g, const struct text_st
 {
 	for (size_t i = 0; i < g->cell_count; i++) {
 		const struct cell *cell = &g->cells[i];
-		const struct run_probe *probe = run_headline(&cell->view);
+		const struct view_probe *probe = view_headline(&cell->view);
 		char line[DETAIL_SIZE] = "", workload[40], wait[20];
 
 		if (!cell->measured)

@@ -74,9 +74,10 @@ static void finding_print(struct text *out, const json_t *finding, const char *w
 	                                             : "cannot be told for certain: ",
 	         text);
 	if (style->colour)
-		text_add(out, "\033[%sm", strcmp(class, "answer") == 0    ? "1;32"
-		                          : strcmp(class, "problem") == 0 ? "1;33"
-		                                                          : "1");
+		text_add(out, "\033[%sm",
+		         strcmp(class, "answer") == 0    ? "1;32"
+		         : strcmp(class, "problem") == 0 ? "1;33"
+		                                         : "1");
 	const size_t columns = text_columns(tag);
 	text_cell(out, TAG_COLUMNS - 1, tag);
 	text_add(out, "%s ", style->colour ? "\033[0m" : "");
@@ -92,9 +93,8 @@ static const json_t *cell_finding(const struct cell *cell, const char *tag)
 
 	if (!cell->measured || !json_is_array(findings))
 		return NULL;
-	json_array_foreach ((json_t *)findings, i, finding)
-		if (strcmp(string_of(finding, "tag"), tag) == 0)
-			return finding;
+	json_array_foreach((json_t *)findings, i,
+	                   finding) if (strcmp(string_of(finding, "tag"), tag) == 0) return finding;
 	return NULL;
 }
 
@@ -174,7 +174,8 @@ static size_t class_print(struct text *out, const struct groups *g, const char *
 			continue;
 		if (g->cell_count > 1)
 			cell_name(g, &g->cells[c], where, sizeof where);
-		json_array_foreach ((json_t *)findings, i, finding) {
+		json_array_foreach((json_t *)findings, i, finding)
+		{
 			const char *tag = string_of(finding, "tag");
 
 			if (strcmp(string_of(finding, "class"), class) != 0 ||
@@ -191,8 +192,7 @@ static size_t class_print(struct text *out, const struct groups *g, const char *
 	return printed;
 }
 
-static void warnings_print(struct text *out, const struct groups *g,
-                           const struct text_style *style)
+static void warnings_print(struct text *out, const struct groups *g, const struct text_style *style)
 {
 	char where[100], text[700], line[840];
 
@@ -203,10 +203,12 @@ static void warnings_print(struct text *out, const struct groups *g,
 		if (!json_is_array(warnings))
 			continue;
 		cell_name(g, &g->cells[c], where, sizeof where);
-		json_array_foreach ((json_t *)warnings, i, warning) {
+		json_array_foreach((json_t *)warnings, i, warning)
+		{
 			if (!json_is_string(warning) || i >= 8)
 				continue;
-			format_name(text, sizeof text, json_string_value(warning), 600, style->ascii);
+			format_name(text, sizeof text, json_string_value(warning), 600,
+			            style->ascii);
 			snprintf(line, sizeof line, "%s: %s", where, text);
 			text_cell(out, TAG_COLUMNS, "note");
 			text_wrap(out, TAG_COLUMNS, TAG_COLUMNS, TEXT_COLUMNS, line);
@@ -222,6 +224,16 @@ void text_findings(struct text *out, const struct groups *g, const struct text_s
 	warnings_print(out, g, style);
 }
 
+/* What is proposed has been done already. */
+static bool advice_is_taken(const struct groups *g, const char *advice)
+{
+	for (size_t i = 0; i < g->cell_count; i++)
+		if (name_is(g->cells[i].view.wait, "compute") &&
+		    strncmp(advice, "--wait compute", strlen("--wait compute")) == 0)
+			return true;
+	return false;
+}
+
 /* Each piece of advice once, those of problems first. */
 void text_next(struct text *out, const struct groups *g, const struct text_style *style)
 {
@@ -232,15 +244,17 @@ void text_next(struct text *out, const struct groups *g, const struct text_style
 
 	for (size_t k = 0; k < 3; k++)
 		for (size_t c = 0; c < g->cell_count; c++) {
-			const json_t *findings = json_object_get(g->cells[c].run, "findings"), *finding;
+			const json_t *findings = json_object_get(g->cells[c].run, "findings"),
+				     *finding;
 			size_t i, s;
 
 			if (!g->cells[c].measured || !json_is_array(findings))
 				continue;
-			json_array_foreach ((json_t *)findings, i, finding) {
+			json_array_foreach((json_t *)findings, i, finding)
+			{
 				const char *advice = string_of(finding, "advice");
 
-				if (!*advice || count == ADVICE_MAX ||
+				if (!*advice || count == ADVICE_MAX || advice_is_taken(g, advice) ||
 				    strcmp(string_of(finding, "class"), classes[k]) != 0)
 					continue;
 				for (s = 0; s < count && strcmp(said[s], advice) != 0; s++)
@@ -250,7 +264,8 @@ void text_next(struct text *out, const struct groups *g, const struct text_style
 			}
 		}
 	if (!g->many_engines && g->cell_count && count < ADVICE_MAX)
-		said[count++] = "--engine basic runs the same work through six engines side by side.";
+		said[count++] =
+		    "--engine basic runs the same work through other engines side by side.";
 	if (count)
 		text_add(out, "Try next:\n");
 	for (size_t i = 0; i < count; i++) {

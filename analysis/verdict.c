@@ -188,11 +188,13 @@ void verdict_noise(const struct groups *g, char out[VERDICT_SIZE])
 	if (!g->many_engines)
 		return;
 	if (g->repeated)
-		snprintf(out, VERDICT_SIZE, "Figures are medians of the repeats; +- is one standard "
-		                            "deviation between them.");
+		snprintf(out, VERDICT_SIZE,
+		         "Figures are medians of the repeats; +- is one standard "
+		         "deviation between them.");
 	else
-		snprintf(out, VERDICT_SIZE, "One run each: differences in speed or CPU time below about "
-		                            "10 %% mean nothing; --repeat 5 tells what they are.");
+		snprintf(out, VERDICT_SIZE,
+		         "One run each: differences in speed or CPU time below about "
+		         "10 %% mean nothing; --repeat 5 tells what they are.");
 }
 
 void verdict_answer(const struct groups *g, char out[VERDICT_SIZE])
@@ -212,7 +214,8 @@ void verdict_answer(const struct groups *g, char out[VERDICT_SIZE])
 			worst = cell;
 	}
 	if (!best) {
-		snprintf(out, VERDICT_SIZE, "No run here counted the threads of requests in flight.");
+		snprintf(out, VERDICT_SIZE,
+		         "No run here counted the threads of requests in flight.");
 		return;
 	}
 	const int length = snprintf(

@@ -30,7 +30,8 @@ static void check_only_answer(json_t *run, const char *tag)
 
 	run_conclude(run);
 	for (size_t i = 0; i < 3; i++)
-		CHECK_MESSAGE((run_finding(run, answers[i]) != NULL) == (strcmp(answers[i], tag) == 0),
+		CHECK_MESSAGE((run_finding(run, answers[i]) != NULL) ==
+		                  (strcmp(answers[i], tag) == 0),
 		              "%s where the answer is %s", answers[i], tag);
 	json_decref(run);
 }
@@ -139,7 +140,7 @@ TEST(findings, thread_per_io_needs_threads_and_requests_served_to_agree)
 	REQUIRE(run_finding(run, "THREAD-PER-IO"));
 	CHECK_CONTAINS(
 	    json_string_value(json_object_get(run_finding(run, "THREAD-PER-IO"), "text")),
-	    "Another 8 requests waited for a free worker.");
+	    "Another 8 requests waited for a worker to take them up.");
 	json_decref(run);
 }
 
@@ -324,7 +325,8 @@ TEST(findings, stand_in_the_order_answers_problems_limits)
 	run_number(run, "probes.0.lost", 1);
 	run_number(run, "measured.window_ns", 2e9);
 	run_conclude(run);
-	json_array_foreach (json_object_get(run, "findings"), i, finding) {
+	json_array_foreach(json_object_get(run, "findings"), i, finding)
+	{
 		const char *class = json_string_value(json_object_get(finding, "class"));
 		while (at < 3 && strcmp(order[at], class) != 0)
 			at++;

@@ -88,9 +88,9 @@ void run_threads(json_t *run, const char *kind, double threads, double direct, d
 	const double rest = threads - direct - waiter - in_call;
 	size_t i;
 
-	json_array_foreach (kinds, i, old)
-		if (strcmp(json_string_value(json_object_get(old, "kind")), kind) == 0)
-			json_array_remove(kinds, i--);
+	json_array_foreach(
+	    kinds, i, old) if (strcmp(json_string_value(json_object_get(old, "kind")), kind) == 0)
+	    json_array_remove(kinds, i--);
 	json_t *object = json_pack("{s:s}", "kind", kind);
 	const struct {
 		const char *name;
@@ -266,7 +266,8 @@ json_t *run_socket(void)
 	run_number(run, "probes.0.completions.arrived_in.task", 10);
 	run_set(run, "probes.0.block", json_null());
 	run_set(run, "measured.latency_submitted_ns",
-	        json_loads("{\"min\":20000000,\"max\":21000000,\"buckets\":[[20000000,6400]]}", 0, NULL));
+	        json_loads("{\"min\":20000000,\"max\":21000000,\"buckets\":[[20000000,6400]]}", 0,
+	                   NULL));
 	return run;
 }
 
@@ -278,7 +279,8 @@ json_t *run_nothing_ends(void)
 	run_number(run, "plan.delay_max_ns", 10e9);
 	run_number(run, "measured.operations", 0);
 	run_number(run, "measured.bytes", 0);
-	run_set(run, "measured.latency_submitted_ns", json_pack("{s:n,s:n,s:[]}", "min", "max", "buckets"));
+	run_set(run, "measured.latency_submitted_ns",
+	        json_pack("{s:n,s:n,s:[]}", "min", "max", "buckets"));
 	run_set(run, "probes.0.parked_at_completion", json_array());
 	run_number(run, "probes.0.completions.arrived_in.softirq", 0);
 	run_number(run, "probes.0.completions.arrived_in.task", 0);
@@ -300,8 +302,9 @@ json_t *run_skipped(void)
 	json_t *run = run_bare("epoll", "disk-randread", "park");
 
 	run_set(run, "status", json_string("skipped"));
-	run_set(run, "why", json_string("epoll: a regular file is always ready and cannot be "
-	                                "waited for"));
+	run_set(run, "why",
+	        json_string("epoll: a regular file is always ready and cannot be "
+	                    "waited for"));
 	run_set(run, "measured", json_null());
 	run_set(run, "probes", json_array());
 	return run;
@@ -321,8 +324,8 @@ const json_t *run_finding(const json_t *run, const char *tag)
 	const json_t *finding;
 	size_t i;
 
-	json_array_foreach (json_object_get(run, "findings"), i, finding)
-		if (strcmp(json_string_value(json_object_get(finding, "tag")), tag) == 0)
-			return finding;
+	json_array_foreach(json_object_get(run, "findings"), i,
+	                   finding) if (strcmp(json_string_value(json_object_get(finding, "tag")),
+	                                       tag) == 0) return finding;
 	return NULL;
 }

@@ -13,17 +13,17 @@
  * every request in flight and served all the time. */
 json_t *run_bare(const char *engine, const char *workload, const char *wait);
 
-json_t *run_no_thread(void);       /* uring, disk, --wait compute */
-json_t *run_one_waiter(void);      /* uring, disk, --wait park */
-json_t *run_thread_per_io(void);   /* blocking, disk, 32 threads */
-json_t *run_pool(void);            /* pool, disk, 32 workers and a waiter */
-json_t *run_posix_aio(void);       /* posix-aio, disk, depth 16 on one file */
-json_t *run_spinning(void);        /* uring, disk, --wait spin */
-json_t *run_page_cache(void);      /* blocking, disk, buffered and hot */
-json_t *run_socket(void);          /* epoll, socket-delay of 20 ms, depth 64 */
-json_t *run_nothing_ends(void);    /* epoll, 64 requests of 10 s, window 2 s */
-json_t *run_failed(void);          /* uring, wrong data */
-json_t *run_skipped(void);         /* epoll on a file */
+json_t *run_no_thread(void);     /* uring, disk, --wait compute */
+json_t *run_one_waiter(void);    /* uring, disk, --wait park */
+json_t *run_thread_per_io(void); /* blocking, disk, 32 threads */
+json_t *run_pool(void);          /* pool, disk, 32 workers and a waiter */
+json_t *run_posix_aio(void);     /* posix-aio, disk, depth 16 on one file */
+json_t *run_spinning(void);      /* uring, disk, --wait spin */
+json_t *run_page_cache(void);    /* blocking, disk, buffered and hot */
+json_t *run_socket(void);        /* epoll, socket-delay of 20 ms, depth 64 */
+json_t *run_nothing_ends(void);  /* epoll, 64 requests of 10 s, window 2 s */
+json_t *run_failed(void);        /* uring, wrong data */
+json_t *run_skipped(void);       /* epoll on a file */
 
 /* Sets the field at a path such as "probes.0.kinds.1.called_ns"; makes objects on the way. */
 void run_set(json_t *run, const char *path, json_t *value);
