@@ -67,7 +67,7 @@ static int engine_try(const struct engine_ops *ops, char why[ENGINE_WHY_SIZE])
 	    .requests = requests,
 	    .slots = TRIAL_SLOTS,
 	    .need = ops->caps & (ENGINE_FILES | ENGINE_SOCKETS | ENGINE_TIMERS),
-	    .memory_bytes = TRIAL_SLOTS * TRIAL_BLOCK,
+	    .memory_bytes = (size_t)TRIAL_SLOTS * TRIAL_BLOCK,
 	};
 	why[0] = 0;
 	for (unsigned i = 0; i < TRIAL_SLOTS; i++)
