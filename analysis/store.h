@@ -29,6 +29,9 @@ int store_read(struct store_runs *runs, const char *path,
                char why[STORE_WHY_SIZE]);
 void store_free(struct store_runs *runs);
 
+/* Makes sure, before hours of runs, that they can be kept: makes DIR and opens its file. */
+int store_prepare(const char *directory, char why[STORE_WHY_SIZE]);
+
 /* Appends one run to DIR/runs.jsonl in one piece and waits until it is on the disk; makes DIR and
  * what leads there. On failure nothing of the run stays behind, and what was kept before stays. */
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE]);

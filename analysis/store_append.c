@@ -79,29 +79,50 @@ static int line_append(int fd, const char *line, size_t length)
 	return -error;
 }
 
+/* Opens DIR/runs.jsonl, whose path it writes, and makes what leads there. */
+static int file_open(const char *directory, char path[4200], char why[STORE_WHY_SIZE])
+{
+	const int status = folders_make(directory);
+
+	why[0] = '\0';
+	snprintf(path, 4200, "%s/runs.jsonl", directory);
+	if (status)
+		return fail(why, directory, "cannot make this folder", -status);
+	const int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	return fd < 0 ? fail(why, path, "cannot be opened", errno) : fd;
+}
+
+int store_prepare(const char *directory, char why[STORE_WHY_SIZE])
+{
+	char path[4200];
+	const int fd = file_open(directory, path, why);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE])
 {
 	char path[4200];
+	const int fd = file_open(directory, path, why);
 	int status;
 
-	why[0] = '\0';
-	snprintf(path, sizeof path, "%s/runs.jsonl", directory);
-	status = folders_make(directory);
-	if (status)
-		return fail(why, directory, "cannot make this folder", -status);
+	if (fd < 0)
+		return fd;
 	char *text = store_line(run);
 	char *line = text ? realloc(text, strlen(text) + 2) : NULL;
 	if (!line) {
 		free(text);
+		close(fd);
 		return fail(why, path, "cannot be written", ENOMEM);
 	}
 	strcat(line, "\n");
-	const int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		status = fail(why, path, "cannot be opened", errno);
-	else if ((status = line_append(fd, line, strlen(line))) != 0)
+	status = line_append(fd, line, strlen(line));
+	if (status)
 		fail(why, path, "this run could not be kept (those before it are)", -status);
-	if (fd >= 0 && close(fd) != 0 && !status)
+	if (close(fd) != 0 && !status)
 		status = fail(why, path, "cannot be closed", errno);
 	free(line);
 	return status;

@@ -61,6 +61,7 @@ enum engine_caps {
 	    1 << 5,                  /* a library serves by threads that it does not show, so that
 	                                   they cannot be told through the hooks */
 	ENGINE_CONNECTIONS = 1 << 6, /* ACCEPT, CONNECT */
+	ENGINE_QUICK_LOOK = 1 << 8,  /* a look (reap with timeout 0) makes no system call */
 	ENGINE_NO_IO = 1 << 7,       /* performs nothing: each request is complete at once, and what
 	                                moves bytes claims its length */
 };
