@@ -135,14 +135,16 @@ TEST(doctor, knows_a_pid_namespace)
 
 	if (!process_is_root())
 		SKIP("only root can make a PID namespace");
-	snprintf(program, sizeof program, "%s/iostudy", test_build_directory());
 	memcpy(arguments, unshare, sizeof unshare);
+	arguments[3] = "true";
+	process_run(&(struct process){.program = "unshare", .argv = arguments}, &r);
+	const bool can = r.status == 0;
+	process_free(&r);
+	if (!can)
+		SKIP("a PID namespace cannot be made here");
+	snprintf(program, sizeof program, "%s/iostudy", test_build_directory());
 	arguments[3] = program;
 	process_run(&(struct process){.program = "unshare", .argv = arguments}, &r);
-	if (strstr(r.err, "unshare:")) {
-		process_free(&r);
-		SKIP("a PID namespace cannot be made here");
-	}
 	CHECK_STATUS(&r, 0);
 	CHECK_CONTAINS(r.out, "its own PID namespace");
 	process_free(&r);
