@@ -27,19 +27,6 @@ static char *page_text(void)
 	return text;
 }
 
-static bool is_installed(const char *program)
-{
-	char script[128];
-	const char *const arguments[] = {"-c", script, NULL};
-	struct process_result r;
-
-	snprintf(script, sizeof script, "command -v %s", program);
-	process_run(&(struct process){.program = "sh", .argv = arguments}, &r);
-	const bool found = r.status == 0;
-	process_free(&r);
-	return found;
-}
-
 TEST(manual, renders_without_a_warning)
 {
 	static const char *const lint[] = {"-T", "lint", "-W", "warning", page, NULL};
@@ -47,15 +34,15 @@ TEST(manual, renders_without_a_warning)
 	static const char *const width[] = {"MANWIDTH=80", "MANPAGER=cat", "LC_ALL=C", NULL};
 	struct process_result r;
 
-	if (!is_installed("mandoc") && !is_installed("man"))
+	if (!process_is_installed("mandoc") && !process_is_installed("man"))
 		SKIP("neither mandoc nor man is installed");
-	if (is_installed("mandoc")) {
+	if (process_is_installed("mandoc")) {
 		process_run(&(struct process){.program = "mandoc", .argv = lint}, &r);
 		CHECK_STATUS(&r, 0);
 		CHECK_STRING(r.out, "");
 		process_free(&r);
 	}
-	if (is_installed("man") && is_installed("groff")) {
+	if (process_is_installed("man") && process_is_installed("groff")) {
 		const struct process p = {.program = "man", .argv = man, .environment = width};
 		process_run(&p, &r);
 		CHECK_STATUS(&r, 0);
