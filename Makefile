@@ -23,7 +23,7 @@ LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
-LINT_PACKAGES := clang-format clang-tidy
+LINT_PACKAGES := clang-format clang-tidy mandoc
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
