@@ -84,6 +84,24 @@ test: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS)
 	@./.ci/test $(BUILD)
 
+# The main job, over all engines; then what computing instead of waiting changes.
+DEMO := $(BUILD)/demo
+demo: packages
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@rm -rf $(DEMO)
+	@$(BUILD)/iostudy run --engine all --keep -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy run --engine uring --wait compute -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.md
+	@$(BUILD)/iostudy show $(DEMO)
+	@echo "report: $(DEMO)/report.md    runs: $(DEMO)/runs.jsonl"
+
+# Ratios against peers doing the same work, each in one run.
+bench: packages
+	@./.ci/packages fio jq
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(TEST_PROGRAMS)
+	@status=0; for script in bench/floor.sh bench/fio.sh bench/pingpong.sh; do \
+		$$script $(BUILD) || status=1; done; exit $$status
+
 # The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
 lint: lint-packages
 	@./.ci/lint $(BUILD)
