@@ -19,10 +19,11 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(
 SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
 ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
-LIBS     := -luring -lbpf -ljansson -pthread
+LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
+LINT_PACKAGES := clang-format clang-tidy mandoc
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
@@ -32,13 +33,16 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench lint format install uninstall clean packages
+.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
 
 # --- what must be installed ---------------------------------------------------------------------
 packages:
 	@./.ci/packages $(PACKAGES)
+
+lint-packages:
+	@./.ci/packages $(LINT_PACKAGES)
 
 # --- building -----------------------------------------------------------------------------------
 $(BUILD)/%.o: %.c Makefile
@@ -79,6 +83,47 @@ TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
 test: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS)
 	@./.ci/test $(BUILD)
+
+# The main job, over all engines; then what computing instead of waiting changes.
+DEMO := $(BUILD)/demo
+demo: packages
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@rm -rf $(DEMO)
+	@$(BUILD)/iostudy run --engine all --keep -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy run --engine uring --wait compute -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.md
+	@$(BUILD)/iostudy show $(DEMO)
+	@echo "report: $(DEMO)/report.md    runs: $(DEMO)/runs.jsonl"
+
+# Ratios against peers doing the same work, each in one run.
+bench: packages
+	@./.ci/packages fio jq
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(TEST_PROGRAMS)
+	@status=0; for script in bench/floor.sh bench/fio.sh bench/pingpong.sh; do \
+		$$script $(BUILD) || status=1; done; exit $$status
+
+# The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
+lint: lint-packages
+	@./.ci/lint $(BUILD)
+
+TIDY_SRC = $(filter-out %.bpf.c,$(shell git ls-files '*.c'))
+tidy: packages lint-packages $(SKELETONS)
+	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -I {} \
+		clang-tidy --quiet {} -- $(ALL_CPPFLAGS) -std=gnu11 2>/dev/null
+
+format: lint-packages
+	clang-format -i $(shell git ls-files '*.c' '*.h' '*.cc')
+
+install: $(BUILD)/iostudy
+	install -D -m 755 $(BUILD)/iostudy $(DESTDIR)$(PREFIX)/bin/iostudy
+	install -D -m 644 docs/iostudy.1 $(DESTDIR)$(PREFIX)/share/man/man1/iostudy.1
+	install -d $(DESTDIR)$(PREFIX)/share/iostudy
+	$(foreach f,$(wildcard probes/*.bt),\
+		install -m 644 $(f) $(DESTDIR)$(PREFIX)/share/iostudy/$(notdir $(f)) &&) true
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/iostudy $(DESTDIR)$(PREFIX)/share/man/man1/iostudy.1
+	rm -rf $(DESTDIR)$(PREFIX)/share/iostudy
 
 clean:
 	rm -rf build

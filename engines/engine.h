@@ -19,6 +19,12 @@ enum {
 	ENGINE_THREADS_MAX = 1 << 14, /* threads of one engine's pool */
 };
 
+/*
+ * Descriptors come as they are made, without O_NONBLOCK (with it some engines give -EAGAIN as a
+ * result), and go so too. A stream is what read(2) takes in its order: a pipe, a socket, an
+ * eventfd; a regular file is none. WRITE to a pipe without a reader raises SIGPIPE, as write(2)
+ * does: its user ignores that signal.
+ */
 enum io_op {
 	IO_NOP,     /* completes with result 0; no engine waits for it */
 	IO_READ,    /* pread(2) at offset; offset UINT64_MAX is a stream: read(2) */
@@ -40,7 +46,8 @@ struct io_req {
 	};
 	void *data;      /* READ, WRITE, RECV, SEND: the bytes. CONNECT: a struct sockaddr */
 	uint32_t length; /* bytes at data */
-	int32_t fd;      /* CONNECT: filled by the engine, so that shutdown(2) can end it */
+	int32_t fd;      /* CONNECT: the socket, which submit makes, so that shutdown(2) can
+	                    end it; or -errno, which is the result then */
 	uint8_t op;      /* enum io_op */
 };
 
@@ -52,14 +59,22 @@ struct io_done {
 /* What an engine can serve, and what its user must know of it. */
 enum engine_caps {
 	ENGINE_FILES = 1 << 0,       /* READ, WRITE, FSYNC on regular files and block devices */
-	ENGINE_SOCKETS = 1 << 1,     /* RECV, SEND, ACCEPT, CONNECT; stream READ and WRITE */
+	ENGINE_SOCKETS = 1 << 1,     /* RECV, SEND; stream READ and WRITE */
 	ENGINE_TIMERS = 1 << 2,      /* TIMEOUT */
 	ENGINE_SYNCHRONOUS = 1 << 3, /* submit makes the call itself, accepts one slot at a time,
 	                                and reap never sleeps */
-	ENGINE_TWO_SIDED = 1 << 4,   /* one thread may submit while another reaps */
-	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library serves by threads that it does not show, so that
-	                                   they cannot be told through the hooks */
+	ENGINE_TWO_SIDED = 1 << 4,   /* one thread may submit while another reaps. The first lives
+	                                until its requests are back: a ring takes back those of
+	                                a thread that ends, with -ECANCELED */
+	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library's own threads serve, which no hook tells of */
+	ENGINE_CONNECTIONS = 1 << 6,    /* ACCEPT, CONNECT */
+	ENGINE_QUICK_LOOK = 1 << 8, /* a look (reap with timeout 0) makes no system call */
+	ENGINE_NO_IO = 1 << 7, /* performs nothing: each request is complete at once, and what
+	                                moves bytes claims its length */
 };
+
+/* What a user can need of an engine. A request outside of caps results in -EOPNOTSUPP. */
+#define ENGINE_NEEDS (ENGINE_FILES | ENGINE_SOCKETS | ENGINE_TIMERS | ENGINE_CONNECTIONS)
 
 /*
  * Told by an engine of the threads that it makes and of the blocking calls they make.
@@ -78,11 +93,11 @@ struct engine_config {
 	struct io_req *requests; /* [slots]; the caller's, at least until close has returned */
 	uint32_t slots;          /* 1 ... ENGINE_SLOTS_MAX: most requests in flight */
 	uint32_t threads;        /* of a pool; 0: one per slot */
-	uint32_t need;           /* ENGINE_FILES | ENGINE_SOCKETS | ENGINE_TIMERS: what will be asked */
+	uint32_t need;           /* of ENGINE_NEEDS: what will be asked */
 	void *memory;            /* the area in which every data of READ, WRITE lies, or NULL; it
 	                            never moves while the engine is open, and may be registered */
 	size_t memory_bytes;
-	const int *fds; /* descriptors known in advance, or NULL; open as long as the engine, and
+	const int *fds;    /* descriptors known in advance, or NULL; open as long as the engine, and
 	                   may be registered; requests go on naming them by their own number */
 	uint32_t fd_count; /* at most ENGINE_FDS_MAX */
 	struct engine_hooks hooks;
@@ -102,16 +117,16 @@ struct engine_ops {
 	int (*open)(struct engine *e, char why[ENGINE_WHY_SIZE]);
 	int (*submit)(struct engine *e, const uint32_t *slots, uint32_t n);
 	int (*reap)(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-	            int64_t timeout_ns);
+		    int64_t timeout_ns);
 	void (*close)(struct engine *e);
 };
 
 struct engine {
 	const struct engine_ops *ops;
 	struct engine_config config;
-	void *state;             /* ops->size bytes; the implementation's own */
-	uint8_t *owner;          /* [slots]; of the checked wrappers */
-	uint32_t in_flight;      /* of the checked wrappers: atomic, relaxed */
+	void *state;        /* ops->size bytes; the implementation's own */
+	uint8_t *owner;     /* [slots]; of the checked wrappers */
+	uint32_t in_flight; /* of the checked wrappers: atomic, relaxed */
 };
 
 /*
@@ -122,7 +137,7 @@ struct engine {
 /* Opens an engine. 0, or -errno with one sentence in why (value, limit, remedy). -EOPNOTSUPP:
  * it cannot serve what config->need asks for here. config is copied; what it points to is not. */
 int engine_open(struct engine *e, const struct engine_ops *ops, const struct engine_config *config,
-                char why[ENGINE_WHY_SIZE]);
+		char why[ENGINE_WHY_SIZE]);
 
 /* Hands n >= 1 requests over, in order. Returns how many were accepted: an exact prefix, pushed
  * to the kernel. Fewer than n (0 included) is back-pressure: the others stay the caller's, who
@@ -133,13 +148,15 @@ int engine_submit(struct engine *e, const uint32_t *slots, uint32_t n);
 /* Takes completions. Writes at most max (>= 1) of them and returns how many. Waits until there
  * are min (<= max): for ever with timeout_ns < 0, at most about timeout_ns otherwise; 0 only
  * looks. It may return early with fewer, and a signal ends it early; neither is an error. A
- * time-out is no error either: 0. It never pushes submissions. -errno: the engine broke.
- * Each slot accepted comes back exactly once. */
+ * time-out is no error either: 0. With nothing in flight it may return at once. It never pushes
+ * submissions. -errno: the engine broke. Each slot accepted comes back exactly once. */
 int engine_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-                int64_t timeout_ns);
+		int64_t timeout_ns);
 
-/* Ends the engine in bounded time, also with slots in flight (requests that cannot be taken back
- * must be ended by shutdown(2) of their socket first). Touches no memory of the caller after. */
+/* Ends the engine in bounded time, also with slots in flight, and closes the descriptors of
+ * ACCEPT and CONNECT that nobody took. Touches no memory of the caller after. What cannot be
+ * taken back is waited for: a transfer that the disk has begun; and with posix-aio every call
+ * in progress, so that its user ends it first, by shutdown(2) or from the pipe's other end. */
 void engine_close(struct engine *e);
 
 /* Slots accepted and not yet handed back. */
@@ -158,7 +175,8 @@ void engine_call_begin(const struct engine *e, uint32_t slot);
 void engine_call_end(const struct engine *e, uint32_t slot);
 
 /* For engines: makes the blocking call for r, on this thread, and returns its result. EINTR is
- * taken up again; with *stop set (may be NULL) it ends the call with -ECANCELED instead. */
+ * taken up again; with *stop set (may be NULL) it ends the call with -ECANCELED instead. The
+ * socket of a CONNECT has been made before, and is closed when it cannot be connected. */
 int32_t engine_call(struct io_req *r, const bool *stop);
 
 #endif

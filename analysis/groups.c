@@ -1,0 +1,230 @@
+/*
+ * Runs sorted into cells and groups, in the order in which they came.
+ */
+#include "analysis/groups.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/format.h"
+
+static bool same(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool measured(const struct run_view *v)
+{
+	return !view_has_failed(v) && v->status != VIEW_SKIPPED;
+}
+
+/* What was asked, so that only equal things are compared. */
+static void settings_key(const struct run_view *v, char key[GROUP_KEY_SIZE])
+{
+	char cache[40], transport[40];
+
+	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %d %s %s %s %s", format_fixed(v->depth, 0).text,
+	         format_fixed(v->batch, 0).text, format_fixed(v->block_bytes, 0).text,
+	         format_fixed(v->rate_per_s, 3).text, (int)v->direct,
+	         format_fixed(v->delay_min_ns, 0).text, format_fixed(v->delay_max_ns, 0).text,
+	         format_name(cache, sizeof cache, v->cache, 30, true),
+	         format_name(transport, sizeof transport, v->transport, 30, true));
+}
+
+/* Threads and pool belong to the engine: they part cells, but not groups. */
+static bool cell_holds(const struct cell *cell, const struct run_view *v, const char *settings)
+{
+	const struct run_view *of = &cell->view;
+
+	return same(of->engine, v->engine) && same(of->workload, v->workload) &&
+	       same(of->wait, v->wait) && same(of->host, v->host) &&
+	       (of->threads == v->threads || isnan(v->threads)) &&
+	       (of->pool == v->pool || isnan(v->pool)) && strcmp(cell->settings, settings) == 0;
+}
+
+/* An engine that blocks in submission parks whatever --wait says: unless others were asked to park
+ * as well it goes with those that were not. */
+static bool wait_is_free(const struct groups *g, const struct cell *cell)
+{
+	if (cell->view.synchronous != VIEW_TRUE)
+		return false;
+	for (size_t i = 0; i < g->cell_count; i++)
+		if (g->cells[i].view.synchronous != VIEW_TRUE &&
+		    same(g->cells[i].view.wait, cell->view.wait) &&
+		    same(g->cells[i].view.workload, cell->view.workload) &&
+		    strcmp(g->cells[i].settings, cell->settings) == 0)
+			return false;
+	return true;
+}
+
+/* Whether the two may stand in one table. */
+static bool cells_agree(const struct groups *g, const struct cell *a, const struct cell *b)
+{
+	if (!same(a->view.host, b->view.host))
+		return false;
+	if (g->many_engines)
+		return same(a->view.workload, b->view.workload) &&
+		       strcmp(a->settings, b->settings) == 0 &&
+		       (same(a->view.wait, b->view.wait) || a->wait_is_free || b->wait_is_free);
+	return (a->view.depth == b->view.depth || isnan(b->view.depth)) &&
+	       !(same(a->view.workload, b->view.workload) && same(a->view.wait, b->view.wait));
+}
+
+static int number_compare(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double samples_median(double *samples, size_t count)
+{
+	if (!count)
+		return NAN;
+	qsort(samples, count, sizeof samples[0], number_compare);
+	return count % 2 ? samples[count / 2] : (samples[count / 2 - 1] + samples[count / 2]) / 2;
+}
+
+static double samples_deviation(const double *samples, size_t count)
+{
+	double sum = 0, squares = 0;
+
+	if (count < 2)
+		return NAN;
+	for (size_t i = 0; i < count; i++)
+		sum += samples[i];
+	for (size_t i = 0; i < count; i++)
+		squares += (samples[i] - sum / (double)count) * (samples[i] - sum / (double)count);
+	return sqrt(squares / (double)(count - 1));
+}
+
+/* The medians of one cell over the summaries of its runs, which stand at these places. */
+static void cell_finish(struct cell *cell, struct summary *summaries, const size_t *places,
+                        double *samples)
+{
+	for (size_t field = 0; field < SUMMARY_FIELD_COUNT; field++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < cell->runs; i++) {
+			const double value = *summary_field(&summaries[places[i]], field);
+			if (!isnan(value))
+				samples[n++] = value;
+		}
+		double *to = summary_field(&cell->summary, field);
+		*to = samples_median(samples, n);
+		if (to == &cell->summary.iops)
+			cell->iops_deviation = samples_deviation(samples, n);
+		else if (to == &cell->summary.threads_held_mean)
+			cell->held_deviation = samples_deviation(samples, n);
+		else if (to == &cell->summary.cpu_ns_per_operation)
+			cell->cpu_deviation = samples_deviation(samples, n);
+	}
+}
+
+/* Sorts the numbers of the runs by their cells, and finishes each cell. */
+static void cells_finish(struct groups *g, struct summary *summaries, const size_t *cell_of,
+                         size_t *places, double *samples)
+{
+	size_t at = 0;
+
+	for (size_t c = 0; c < g->cell_count; c++) {
+		g->cells[c].group = at; /* until groups are made: where its runs begin */
+		at += g->cells[c].runs;
+	}
+	for (size_t i = 0; i < g->run_count; i++)
+		if (cell_of[i] != SIZE_MAX)
+			places[g->cells[cell_of[i]].group++] = i;
+	for (size_t c = 0; c < g->cell_count; c++)
+		cell_finish(&g->cells[c], summaries, places + g->cells[c].group - g->cells[c].runs,
+		            samples);
+}
+
+/* Puts run number i into a cell; SIZE_MAX when it cannot be read. */
+static size_t cell_find(struct groups *g, const json_t *run, struct summary *summary)
+{
+	char why[RUN_WHY_SIZE], settings[GROUP_KEY_SIZE];
+	struct run_view view;
+	size_t c = 0;
+
+	if (run_view_read(&view, run, why) != 0) {
+		g->unreadable++;
+		return SIZE_MAX;
+	}
+	summary_compute(summary, &view);
+	settings_key(&view, settings);
+	while (c < g->cell_count && !cell_holds(&g->cells[c], &view, settings))
+		c++;
+	struct cell *cell = &g->cells[c];
+	if (c == g->cell_count) {
+		*cell = (struct cell){.run = run, .view = view};
+		memcpy(cell->settings, settings, sizeof settings);
+		g->cell_count++;
+	} else if (!cell->measured && measured(&view)) {
+		cell->run = run;
+		cell->view = view;
+	}
+	cell->runs++;
+	cell->measured += measured(&view);
+	g->repeated |= cell->measured > 1;
+	g->many_engines |= !same(view.engine, g->cells[0].view.engine);
+	return c;
+}
+
+static void groups_assign(struct groups *g, bool *refused)
+{
+	for (size_t i = 0; i < g->cell_count; i++)
+		g->cells[i].wait_is_free = wait_is_free(g, &g->cells[i]);
+	for (size_t i = 0; i < g->cell_count; i++) {
+		size_t group = 0;
+
+		memset(refused, 0, g->group_count * sizeof refused[0]);
+		for (size_t j = 0; j < i; j++)
+			if (!cells_agree(g, &g->cells[j], &g->cells[i]))
+				refused[g->cells[j].group] = true;
+		while (group < g->group_count && refused[group])
+			group++;
+		if (group == g->group_count)
+			g->groups[g->group_count++] = (struct group){.first = i};
+		g->groups[group].cells++;
+		g->cells[i].group = group;
+	}
+}
+
+int groups_make(struct groups *g, json_t *const *runs, size_t count)
+{
+	const size_t room = count ? count : 1;
+
+	*g = (struct groups){.run_count = count};
+	g->cells = calloc(room, sizeof g->cells[0]);
+	g->groups = calloc(room, sizeof g->groups[0]);
+	struct summary *summaries = calloc(room, sizeof summaries[0]);
+	size_t *cell_of = calloc(2 * room, sizeof cell_of[0]); /* and the places after it */
+	double *samples = calloc(room, sizeof samples[0]);
+	bool *refused = calloc(room, sizeof refused[0]);
+	const bool enough = g->cells && g->groups && summaries && cell_of && samples && refused;
+
+	if (enough) {
+		for (size_t i = 0; i < count; i++)
+			cell_of[i] = cell_find(g, runs[i], &summaries[i]);
+		cells_finish(g, summaries, cell_of, cell_of + room, samples);
+		groups_assign(g, refused);
+	} else {
+		groups_free(g);
+	}
+	free(summaries);
+	free(cell_of);
+	free(samples);
+	free(refused);
+	return enough ? 0 : -ENOMEM;
+}
+
+void groups_free(struct groups *g)
+{
+	free(g->cells);
+	free(g->groups);
+	*g = (struct groups){0};
+}

@@ -1,0 +1,44 @@
+/*
+ * Many runs sorted for comparison: repeats of the same thing become one cell, cells that differ
+ * in one respect alone stand in one group, a table.
+ */
+#ifndef IOSTUDY_GROUPS_H
+#define IOSTUDY_GROUPS_H
+
+#include "analysis/run_view.h"
+#include "analysis/summary.h"
+
+enum { GROUP_KEY_SIZE = 400 };
+
+/* One engine, one workload, one setting; the medians of its repeats. */
+struct cell {
+	const json_t *run;      /* the first of them that measured something, else the first */
+	struct run_view view;   /* of that run */
+	struct summary summary; /* of each quantity the median */
+	double iops_deviation, held_deviation, cpu_deviation; /* standard; NaN for one run */
+	size_t runs, measured; /* runs of this cell, and those that gave figures */
+	size_t group;
+	bool wait_is_free;             /* it blocks in submission: its --wait says nothing */
+	char settings[GROUP_KEY_SIZE]; /* what was asked, but engine, workload and --wait */
+};
+
+struct group {
+	size_t first; /* its first cell */
+	size_t cells; /* how many */
+};
+
+struct groups {
+	struct cell *cells;
+	struct group *groups;
+	size_t cell_count, group_count, run_count;
+	bool many_engines; /* then the cells of a group differ by engine, else by workload and wait
+	                    */
+	bool repeated;     /* some cell holds more than one run */
+	size_t unreadable; /* runs that could not be read, and are left out */
+};
+
+/* 0 or -ENOMEM. The runs must outlive it. */
+int groups_make(struct groups *groups, json_t *const *runs, size_t count);
+void groups_free(struct groups *groups);
+
+#endif

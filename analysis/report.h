@@ -1,0 +1,33 @@
+/*
+ * Stored runs as one document: the answer, tables, bars, findings, states, environment, method
+ * and losses. It depends on the runs alone, so the same runs give the same bytes.
+ */
+#ifndef IOSTUDY_REPORT_H
+#define IOSTUDY_REPORT_H
+
+#include <jansson.h>
+
+#include "analysis/format.h"
+#include "analysis/groups.h"
+
+enum { REPORT_NAME_SIZE = 1200 };
+
+/* The document in Markdown. The runs carry their findings. Free it with free(); NULL: no memory. */
+char *report_markdown(json_t *const *runs, size_t count);
+
+/* A name that somebody else chose, so that neither Markdown nor HTML reads anything into it. */
+char *report_escape(char out[REPORT_NAME_SIZE], const char *name);
+
+/* Parts of it. */
+void report_bars(struct text *out, const struct groups *groups);
+void report_findings(struct text *out, const struct groups *groups);
+void report_states(struct text *out, const struct groups *groups);
+void report_completions(struct text *out, const struct groups *groups);
+void report_environment(struct text *out, const struct groups *groups);
+void report_method(struct text *out, const struct groups *groups);
+void report_losses(struct text *out, const struct groups *groups);
+
+/* "uring disk-randread park", escaped. */
+char *report_cell_name(char out[REPORT_NAME_SIZE], const struct cell *cell);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * The rules behind the findings. A rule reads the facts of one run and tells its finding.
+ */
+#ifndef IOSTUDY_RULES_H
+#define IOSTUDY_RULES_H
+
+#include "analysis/format.h"
+#include "analysis/run_view.h"
+#include "analysis/summary.h"
+
+struct facts {
+	struct run_view run;
+	struct summary summary;
+	const struct view_probe *probe; /* the headline's; all zero threads when there is none */
+	bool has_probe, exact;          /* exact: the probe sees every switch and knows the calls */
+	bool disk, socket;
+	double held_ns[VIEW_KIND_COUNT], parked_ns[VIEW_KIND_COUNT];
+	double held_mean[VIEW_KIND_COUNT], parked_mean[VIEW_KIND_COUNT];
+	/* An event that the probe lost can misstate one thread for the whole window: a conclusion
+	 * on threads must hold with so many more of them, and so many fewer. */
+	double lost_threads;
+};
+
+enum raised { NOT_RAISED, RAISED, WITHHELD };
+
+enum { FINDING_TEXT_SIZE = 900, FINDING_EVIDENCE_MAX = 12 };
+
+struct finding {
+	enum raised raised;
+	const char *severity, *confidence;
+	char text[FINDING_TEXT_SIZE], advice[FINDING_TEXT_SIZE]; /* ASCII; advice may be empty */
+	struct {
+		const char *name;
+		double value;
+	} evidence[FINDING_EVIDENCE_MAX];
+	size_t evidence_count;
+};
+
+void facts_gather(struct facts *facts, const struct run_view *view);
+
+void finding_say(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finding_advise(struct finding *f, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void finding_show(struct finding *f, const char *name, double value);
+
+/* "likely" where the probe infers what an exact one sees. */
+const char *facts_confidence(const struct facts *f);
+
+/* "reads", "writes", "answers" ... */
+const char *facts_requests(const struct facts *f);
+
+/* Almost nothing of a disk workload reached the disk. */
+bool facts_page_cache(const struct facts *f);
+
+/* The share of a CPU that each of the submitting threads used. */
+double facts_cpu_per_thread(const struct facts *f);
+
+/* Who is parked or held. */
+void rule_no_thread(const struct facts *f, struct finding *out);
+void rule_one_waiter(const struct facts *f, struct finding *out);
+void rule_thread_per_io(const struct facts *f, struct finding *out);
+void rule_hidden_workers(const struct facts *f, struct finding *out);
+void rule_serial_per_file(const struct facts *f, struct finding *out);
+void rule_spinning(const struct facts *f, struct finding *out);
+
+/* What the figures of the run can bear. */
+void rule_page_cache(const struct facts *f, struct finding *out);
+void rule_depth_not_reached(const struct facts *f, struct finding *out);
+void rule_no_interrupt(const struct facts *f, struct finding *out);
+void rule_too_short(const struct facts *f, struct finding *out);
+
+#endif

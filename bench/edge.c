@@ -1,0 +1,122 @@
+/* Reads the edges of the window: see edge.h. */
+#include "bench/edge.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/environment.h"
+#include "engines/engine.h"
+
+/* User and system time of a process in clock ticks, from /proc/PID/stat. */
+static bool read_ticks(pid_t pid, uint64_t *user, uint64_t *system)
+{
+	char path[64], text[1024], *at;
+	unsigned long long u, s;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	at = strrchr(text, ')'); /* a name may hold anything, parentheses too */
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &u,
+	                  &s) != 2)
+		return false;
+	*user = u;
+	*system = s;
+	return true;
+}
+
+/* The total is exact to the scheduler's clock; only its division is in ticks. */
+static bool read_cpu(struct edge *edge, pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+		return false;
+	edge->cpu_ns = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+	return read_ticks(pid, &edge->user_ticks, &edge->system_ticks);
+}
+
+int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
+              const struct thread_mark *marks, struct probe *probe)
+{
+	const uint64_t now_ns = witness_now_ns();
+
+	memset(edge, 0, sizeof *edge);
+	witness_read(witness, now_ns, &edge->sums);
+	for (uint32_t i = 0; i < THREADS_MAX; i++) {
+		if (!__atomic_load_n(&marks[i].tid, __ATOMIC_RELAXED))
+			continue;
+		const struct thread_mark mark = thread_mark_read(&marks[i], now_ns);
+
+		edge->marked_ns += mark.served_ns;
+		edge->has_pool |= mark.kind == KIND_POOL;
+	}
+	edge->cpu_known = read_cpu(edge, subject);
+	edge->steal_ns = environment_steal_ns();
+	edge->probed = probe != NULL;
+	return probe ? probe_read(probe, &edge->reading) : 0;
+}
+
+static void subtract_sums(struct witness_sums *window, const struct witness_sums *from,
+                          const struct witness_sums *to)
+{
+	*window = *to;
+	window->in_flight_ns -= from->in_flight_ns;
+	window->operations -= from->operations;
+	window->bytes -= from->bytes;
+	window->shorts -= from->shorts;
+	window->wrong -= from->wrong;
+	window->failed -= from->failed;
+	window->compute_units -= from->compute_units;
+	for (uint32_t i = 0; i < WITNESS_ERRNO_MAX; i++)
+		window->errors[i] -= from->errors[i];
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		window->latency.counts[i] -= from->latency.counts[i];
+}
+
+/* A blocking engine and a pool tell when they serve; a ring or an armed socket is served from
+ * submission to completion; of a library's hidden threads only the probe knows. */
+static void find_served(struct run_result *result, const struct edge *from, const struct edge *to)
+{
+	const uint32_t caps = engine_find(result->plan.engine)->caps;
+
+	if (caps & ENGINE_SYNCHRONOUS || to->has_pool)
+		result->served_ns = to->marked_ns - from->marked_ns;
+	else
+		result->served_ns = result->measured.in_flight_ns;
+	result->served_known = !(caps & ENGINE_HIDDEN_THREADS);
+}
+
+void edge_difference(struct run_result *result, const struct edge *from, const struct edge *to)
+{
+	const uint64_t user = to->user_ticks - from->user_ticks;
+	const uint64_t system = to->system_ticks - from->system_ticks;
+	const uint64_t cpu_ns = to->cpu_ns - from->cpu_ns;
+
+	result->window_ns = to->sums.time_ns - from->sums.time_ns;
+	subtract_sums(&result->measured, &from->sums, &to->sums);
+	find_served(result, from, to);
+	result->cpu_known = from->cpu_known && to->cpu_known;
+	result->cpu_user_ns =
+	    user + system ? (uint64_t)((double)cpu_ns * (double)user / (double)(user + system)) : 0;
+	result->cpu_system_ns = cpu_ns - result->cpu_user_ns;
+	result->load = -1;
+	if (from->steal_ns >= 0 && to->steal_ns >= from->steal_ns && result->window_ns)
+		result->load =
+		    (double)(to->steal_ns - from->steal_ns) / (double)result->window_ns;
+	if (from->probed && to->probed && result->reading)
+		probe_difference(result->reading, &from->reading, &to->reading);
+}

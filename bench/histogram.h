@@ -1,0 +1,47 @@
+/*
+ * A log-linear histogram of times: exact below 64 ns, then 64 buckets per doubling, so that a
+ * value read from it (the middle of its bucket) is off by at most 1/128 (0.8 %).
+ *
+ * It is an array of counters that only grow: histograms add up, and the difference of two
+ * readings is the histogram of what came between.
+ */
+#ifndef IOSTUDY_HISTOGRAM_H
+#define IOSTUDY_HISTOGRAM_H
+
+#include <stdint.h>
+
+enum {
+	HISTOGRAM_EXACT = 64,        /* buckets of 1 ns, and buckets per doubling after them */
+	HISTOGRAM_DOUBLINGS = 38,    /* up to 2^44 ns = 4.9 hours; longer times count as that */
+	HISTOGRAM_BUCKETS = HISTOGRAM_EXACT * (HISTOGRAM_DOUBLINGS + 1),
+};
+
+struct histogram {
+	uint64_t counts[HISTOGRAM_BUCKETS]; /* written by several threads, atomically */
+};
+
+/* The bucket of a time, and the lowest time of a bucket. */
+static inline uint32_t histogram_bucket(uint64_t time_ns)
+{
+	if (time_ns < HISTOGRAM_EXACT)
+		return (uint32_t)time_ns;
+	const uint32_t doubling = 57 - (uint32_t)__builtin_clzll(time_ns);
+	if (doubling >= HISTOGRAM_DOUBLINGS)
+		return HISTOGRAM_BUCKETS - 1;
+	return (doubling + 1) * HISTOGRAM_EXACT + (uint32_t)(time_ns >> doubling) - HISTOGRAM_EXACT;
+}
+
+static inline uint64_t histogram_lowest(uint32_t bucket)
+{
+	if (bucket < HISTOGRAM_EXACT)
+		return bucket;
+	const uint32_t doubling = bucket / HISTOGRAM_EXACT - 1;
+	return (uint64_t)(bucket % HISTOGRAM_EXACT + HISTOGRAM_EXACT) << doubling;
+}
+
+static inline void histogram_add(struct histogram *h, uint64_t time_ns)
+{
+	__atomic_fetch_add(&h->counts[histogram_bucket(time_ns)], 1, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The measuring loop: keeps a thread's share of the depth in flight through one engine, and
+ * publishes what happens.
+ */
+#ifndef IOSTUDY_LOOP_H
+#define IOSTUDY_LOOP_H
+
+#include <stdint.h>
+
+#include "bench/plan.h"
+#include "bench/witness.h"
+#include "bench/workload.h"
+#include "engines/engine.h"
+#include "probes/threads.h"
+
+struct loop {
+	const struct plan *plan;
+	struct engine *engine;
+	struct workload *workload;
+	struct witness *witness;
+	struct witness_thread *own; /* this thread's counters in it */
+	struct thread_mark *mark;
+	uint32_t *in_flight; /* the gauge for the probe, shared by all threads; or NULL */
+	uint64_t operations; /* this thread's share of plan->operations; 0: until stopped */
+};
+
+/* Runs until witness->stop, until the thread's operations are done, or until something breaks
+ * (which it reports with witness_break). 0, or -errno with why: memory is short. */
+int loop_run(struct loop *loop, char why[PLAN_WHY_SIZE]);
+
+/* Measures what the computing between two looks does with no I/O at all: 300 ms of it. */
+void loop_compute_alone(struct witness_thread *own);
+
+#endif

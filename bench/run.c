@@ -1,0 +1,374 @@
+/* Carries one run out: see run.h. */
+#include "bench/run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "bench/child.h"
+#include "bench/edge.h"
+#include "bench/file.h"
+#include "bench/peer.h"
+#include "bench/subject.h"
+#include "bench/workload.h"
+
+enum {
+	SLICE_NS = 100000000,   /* how long the parent sleeps at most between two looks */
+	GRACE_NS = 200000000,   /* how long the subject may take to end by itself */
+	SPARE_FDS = 64,         /* descriptors that a process needs beside its connections */
+};
+
+const char *const run_outcome_names[] = {"ok", "skipped", "failed", "interrupted"};
+
+/* What a run holds; freed in reverse. */
+struct scene {
+	const struct run_options *options;
+	struct run_result *result;
+	struct plan *plan;
+	struct peer peer;
+	struct probe probe_state;
+	struct probe *probe; /* or NULL */
+	struct thread_mark *marks, *own_marks;
+	struct witness *witness;
+	pid_t subject;
+	struct edge *from, *to;
+};
+
+static void end_with(struct run_result *result, enum run_outcome status, const char *format, ...)
+{
+	va_list arguments;
+
+	result->status = status;
+	va_start(arguments, format);
+	vsnprintf(result->why, sizeof result->why, format, arguments);
+	va_end(arguments);
+}
+
+static void warn(struct run_result *result, const char *format, ...)
+{
+	va_list arguments;
+
+	if (result->warning_count == RUN_WARNINGS)
+		return;
+	va_start(arguments, format);
+	vsnprintf(result->warnings[result->warning_count++], PLAN_WHY_SIZE, format, arguments);
+	va_end(arguments);
+}
+
+void run_raise_limits(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+/* Refuses what must fail for want of descriptors, before anything has begun. */
+static int check_limits(struct scene *s)
+{
+	const struct workload_ops *workload = workload_find(s->plan->workload);
+	const uint64_t want = (uint64_t)s->plan->depth + SPARE_FDS;
+	struct rlimit files;
+
+	if (!(workload->need & ENGINE_SOCKETS) || getrlimit(RLIMIT_NOFILE, &files) != 0 ||
+	    files.rlim_cur >= want)
+		return 0;
+	end_with(s->result, OUTCOME_FAILED,
+	         "--depth %u needs %llu descriptors, a connection for each request: RLIMIT_NOFILE "
+	         "is %llu; raise it with ulimit -n, or use --depth %llu",
+	         s->plan->depth, (unsigned long long)want, (unsigned long long)files.rlim_cur,
+	         (unsigned long long)(files.rlim_cur > SPARE_FDS ? files.rlim_cur - SPARE_FDS : 1));
+	return -EMFILE;
+}
+
+static int prepare_cache(struct scene *s)
+{
+	const struct workload_ops *workload = workload_find(s->plan->workload);
+	int err;
+
+	if (!(workload->need & ENGINE_FILES) || s->plan->direct)
+		return 0;
+	if (s->plan->cache == CACHE_HOT)
+		err = file_cache_fill(s->plan->file);
+	else
+		err = file_cache_drop(s->plan->file);
+	if (err)
+		end_with(s->result, OUTCOME_FAILED, "%.200s: cannot %s the page cache: %s",
+		         s->plan->file, s->plan->cache == CACHE_HOT ? "read it into" : "drop it from",
+		         strerror(-err));
+	return err;
+}
+
+static int start_peer(struct scene *s)
+{
+	int err;
+
+	if (!(workload_find(s->plan->workload)->need & ENGINE_SOCKETS))
+		return 0;
+	err = peer_start(&s->peer, s->plan, s->result->why);
+	if (err)
+		s->result->status = OUTCOME_FAILED;
+	return err;
+}
+
+static struct probe_config configure_probe(const struct scene *s)
+{
+	const struct workload_ops *workload = workload_find(s->plan->workload);
+	struct probe_config config = {
+	    .peer_port = s->plan->peer_port,
+	    .peer = s->peer.pid,
+	    .hidden_threads = engine_find(s->plan->engine)->caps & ENGINE_HIDDEN_THREADS,
+	    .marked = true,
+	};
+
+	if (workload->need & ENGINE_FILES) {
+		config.source = SOURCE_DISK;
+		config.test_directory = s->options->directory;
+	} else if (workload->need & ENGINE_SOCKETS) {
+		config.source = s->plan->transport == TRANSPORT_TCP ? SOURCE_TCP : SOURCE_UNIX;
+	}
+	return config;
+}
+
+static int try_probe(struct scene *s, const struct probe_ops *ops, char why[PROBE_WHY_SIZE])
+{
+	const struct probe_config config = configure_probe(s);
+	int err = probe_open(&s->probe_state, ops, &config, why);
+
+	if (err)
+		return err;
+	s->probe = &s->probe_state;
+	s->marks = s->probe->marks;
+	snprintf(s->result->probe, sizeof s->result->probe, "%s", ops->name);
+	s->result->self_test = s->probe->self_test;
+	if (s->probe->self_test == SELF_TEST_FAILED)
+		warn(s->result, "the probe's self-test failed, so block figures are not given: %s",
+		     s->probe->self_test_why);
+	return 0;
+}
+
+/* A probe by name is required; "auto" takes the best that is allowed, and says what is missing. */
+static int open_probe(struct scene *s)
+{
+	const char *name = s->options->probe;
+	char why[PROBE_WHY_SIZE] = "";
+
+	s->marks = s->own_marks = mmap(NULL, THREADS_MAX * sizeof *s->marks, PROT_READ | PROT_WRITE,
+	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s->own_marks == MAP_FAILED) {
+		s->marks = s->own_marks = NULL;
+		end_with(s->result, OUTCOME_FAILED, "no memory for the table of threads");
+		return -ENOMEM;
+	}
+	if (strcmp(name, "none") == 0)
+		return 0;
+	if (strcmp(name, "auto") != 0) {
+		if (try_probe(s, probe_find(name), why) == 0)
+			return 0;
+		s->result->probe_missing = true;
+		end_with(s->result, OUTCOME_SKIPPED, "probe %s: %s", name, why);
+		return -EOPNOTSUPP;
+	}
+	for (const struct probe_ops *const *ops = probe_table; *ops; ops++) {
+		if (try_probe(s, *ops, why) == 0)
+			return 0;
+		warn(s->result, "probe %s: %s", (*ops)->name, why);
+	}
+	return 0;
+}
+
+/* Whether the run is to end early; then the result says why. */
+static bool is_over(struct scene *s)
+{
+	struct witness *witness = s->witness;
+	int status = 0;
+
+	if (*s->options->signal) {
+		end_with(s->result, OUTCOME_INTERRUPTED, "interrupted by signal %d",
+		         (int)*s->options->signal);
+		return true;
+	}
+	if (__atomic_load_n(&witness->broken, __ATOMIC_ACQUIRE) == 1) {
+		end_with(s->result, witness->err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s",
+		         witness->why);
+		return true;
+	}
+	if (child_has_ended(s->subject, &status)) {
+		if (WIFSIGNALED(status))
+			end_with(s->result, OUTCOME_FAILED,
+			         "the measured process was killed by signal %d (%s)",
+			         WTERMSIG(status), strsignal(WTERMSIG(status)));
+		else
+			end_with(s->result, OUTCOME_FAILED,
+			         "the measured process ended before its time, status %d",
+			         WEXITSTATUS(status));
+		return true;
+	}
+	return false;
+}
+
+/* Waits until all threads have counted themselves in word. False: the run is over. */
+static bool await_threads(struct scene *s, const uint32_t *word)
+{
+	for (;;) {
+		const uint32_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+		if (is_over(s))
+			return false;
+		if (now == s->plan->threads)
+			return true;
+		witness_wait(word, now, SLICE_NS / 10);
+	}
+}
+
+/* Lets time pass until then. False: the run is over. */
+static bool await_time(struct scene *s, uint64_t until_ns)
+{
+	for (;;) {
+		const uint64_t now_ns = witness_now_ns();
+
+		if (is_over(s))
+			return false;
+		if (now_ns >= until_ns)
+			return true;
+		witness_wait(&s->witness->broken, 0,
+		             (int64_t)(until_ns - now_ns < SLICE_NS ? until_ns - now_ns : SLICE_NS));
+	}
+}
+
+static bool take_edge(struct scene *s, struct edge *edge)
+{
+	int err = edge_read(edge, s->subject, s->witness, s->marks, s->probe);
+
+	if (err && s->result->status == OUTCOME_OK)
+		end_with(s->result, OUTCOME_FAILED, "the probe %s cannot be read: %s", s->result->probe,
+		         strerror(-err));
+	return err == 0;
+}
+
+static int start_subject(struct scene *s)
+{
+	struct subject subject;
+
+	s->witness = witness_make(s->plan->threads);
+	if (!s->witness) {
+		end_with(s->result, OUTCOME_FAILED, "no memory for the counters of %u threads",
+		         s->plan->threads);
+		return -ENOMEM;
+	}
+	subject = (struct subject){.plan = s->plan,
+	                           .witness = s->witness,
+	                           .marks = s->marks,
+	                           .in_flight = s->probe ? s->probe->in_flight : NULL};
+	s->subject = subject_start(&subject);
+	if (s->subject < 0)
+		end_with(s->result, OUTCOME_FAILED, "cannot start the measured process: %s",
+		         strerror(-(int)s->subject));
+	return s->subject < 0 ? (int)s->subject : 0;
+}
+
+/* The window: from warm-up to its second edge, or all of a run that counts its operations. */
+static void measure(struct scene *s)
+{
+	char why[PROBE_WHY_SIZE] = "";
+	bool begun;
+
+	if (!await_threads(s, &s->witness->ready))
+		return;
+	if (s->probe && probe_attach(s->probe, s->subject, why) != 0) {
+		end_with(s->result, OUTCOME_FAILED, "probe %s: %s", s->result->probe, why);
+		return;
+	}
+	/* Also a rehearsal: the pages of an edge are in memory when it has to be quick. */
+	if (!take_edge(s, s->from) || !take_edge(s, s->to) || !take_edge(s, s->from))
+		return;
+	witness_signal(&s->witness->go, 1);
+	begun = await_threads(s, s->plan->operations ? &s->witness->finished
+	                                             : &s->witness->started);
+	if (!s->plan->operations) {
+		if (!begun || !await_time(s, witness_now_ns() + s->plan->warmup_ns))
+			return;
+		__atomic_fetch_add(&s->witness->epoch, 1, __ATOMIC_RELAXED);
+		if (!take_edge(s, s->from))
+			return;
+		await_time(s, s->from->sums.time_ns + s->plan->duration_ns);
+	}
+	if (take_edge(s, s->to))
+		edge_difference(s->result, s->from, s->to);
+}
+
+static void note_conditions(struct scene *s)
+{
+	const struct run_result *result = s->result;
+
+	if (result->window_ns && result->load > 0.02)
+		warn(s->result, "the hypervisor took %.0f %% of a CPU during the window: the "
+		     "figures are noisy", result->load * 100);
+	if (workload_find(s->plan->workload)->need & ENGINE_FILES && !s->plan->file_verified)
+		warn(s->result, "the file was not filled by iostudy, so its blocks could not be "
+		     "checked");
+}
+
+static void take_down(struct scene *s)
+{
+	if (s->subject > 0) {
+		witness_signal(&s->witness->stop, 1);
+		child_end(s->subject, GRACE_NS);
+	}
+	if (s->probe)
+		probe_close(s->probe);
+	peer_stop(&s->peer);
+	witness_free(s->witness);
+	if (s->own_marks)
+		munmap(s->own_marks, THREADS_MAX * sizeof *s->own_marks);
+	free(s->from);
+	free(s->to);
+}
+
+void run_execute(const struct plan *plan, const struct run_options *options,
+                 struct run_result *result)
+{
+	struct scene s = {.options = options, .result = result, .plan = &result->plan};
+	int err;
+
+	memset(result, 0, sizeof *result);
+	result->plan = *plan;
+	s.from = malloc(sizeof *s.from);
+	s.to = malloc(sizeof *s.to);
+	result->reading = calloc(1, sizeof *result->reading);
+	if (!s.from || !s.to || !result->reading) {
+		end_with(result, OUTCOME_FAILED, "no memory for the readings");
+		take_down(&s);
+		return;
+	}
+	err = plan_complete(&result->plan, result->why);
+	if (err)
+		result->status = err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED;
+	if (!err)
+		err = check_limits(&s);
+	if (!err)
+		err = prepare_cache(&s);
+	if (!err)
+		err = start_peer(&s);
+	if (!err)
+		err = open_probe(&s);
+	if (!err)
+		err = start_subject(&s);
+	if (!err)
+		measure(&s);
+	note_conditions(&s);
+	take_down(&s);
+}
+
+void run_result_free(struct run_result *result)
+{
+	free(result->reading);
+	result->reading = NULL;
+}

@@ -1,0 +1,60 @@
+/*
+ * One run: starts peer, probe and subject, reads both at the window's edges, and ends all of
+ * them again, whatever happens.
+ */
+#ifndef IOSTUDY_RUN_H
+#define IOSTUDY_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/plan.h"
+#include "bench/witness.h"
+#include "probes/probe.h"
+
+enum run_outcome { OUTCOME_OK, OUTCOME_SKIPPED, OUTCOME_FAILED, OUTCOME_INTERRUPTED };
+extern const char *const run_outcome_names[]; /* as in JSON */
+
+enum { RUN_WARNINGS = 8 };
+
+struct run_options {
+	const char *probe;     /* "auto": the best that is allowed; "none"; or one by name */
+	const char *directory; /* where the probe's self-test may write for a moment, or NULL */
+	const volatile sig_atomic_t *signal; /* not 0: end now, with what was measured */
+};
+
+struct run_result {
+	enum run_outcome status;
+	char why[PLAN_WHY_SIZE]; /* unless ok */
+	bool probe_missing;      /* skipped since the probe that was asked for is not to be had */
+	struct plan plan;        /* completed */
+
+	/* The window; nothing below means anything when it is 0 ns. */
+	uint64_t window_ns;
+	struct witness_sums measured; /* what happened in it; latencies' min and max of it */
+	bool served_known;
+	uint64_t served_ns;
+	bool cpu_known;
+	uint64_t cpu_user_ns, cpu_system_ns;
+	double load; /* the CPU time that the hypervisor took, as a share of the window; or -1 */
+
+	char probe[32]; /* its name, or empty: none */
+	enum probe_self_test self_test;
+	struct probe_reading *reading; /* the window's; or NULL */
+
+	char warnings[RUN_WARNINGS][PLAN_WHY_SIZE];
+	uint32_t warning_count;
+};
+
+/* Carries a plan out. The file of a disk workload is prepared already (file_prepare). Always
+ * fills the result; the caller frees it with run_result_free. */
+void run_execute(const struct plan *plan, const struct run_options *options,
+                 struct run_result *result);
+
+void run_result_free(struct run_result *result);
+
+/* The limits of this process (descriptors) raised as far as they go without privileges. */
+void run_raise_limits(void);
+
+#endif

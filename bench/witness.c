@@ -1,0 +1,129 @@
+/* The shared counters of a subject: see witness.h. */
+#include "bench/witness.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static size_t witness_bytes(uint32_t threads)
+{
+	return sizeof(struct witness) + threads * sizeof(struct witness_thread);
+}
+
+struct witness *witness_make(uint32_t threads)
+{
+	struct witness *witness = mmap(NULL, witness_bytes(threads), PROT_READ | PROT_WRITE,
+	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (witness == MAP_FAILED)
+		return NULL;
+	witness->threads = threads;
+	return witness;
+}
+
+void witness_free(struct witness *witness)
+{
+	if (witness)
+		munmap(witness, witness_bytes(witness->threads));
+}
+
+/* A copy that no write has torn: the sequence was even, and the same before and after. */
+static struct witness_thread read_thread(const struct witness_thread *thread)
+{
+	struct witness_thread copy;
+
+	for (;;) {
+		const uint32_t before = __atomic_load_n(&thread->sequence, __ATOMIC_ACQUIRE);
+
+		copy = *(const volatile struct witness_thread *)thread;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (before % 2 == 0 &&
+		    before == __atomic_load_n(&thread->sequence, __ATOMIC_RELAXED))
+			return copy;
+	}
+}
+
+void witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums)
+{
+	memset(sums, 0, sizeof *sums);
+	sums->time_ns = now_ns;
+	for (uint32_t i = 0; i < witness->threads; i++) {
+		const struct witness_thread t = read_thread(&witness->thread[i]);
+
+		sums->in_flight_ns += t.in_flight_ns;
+		if (now_ns > t.changed_ns)
+			sums->in_flight_ns += t.in_flight * (now_ns - t.changed_ns);
+		sums->operations += t.operations;
+		sums->bytes += t.bytes;
+		sums->shorts += t.shorts;
+		sums->wrong += t.wrong;
+		sums->failed += t.failed;
+		sums->compute_units += t.compute_units;
+		if (t.alone_ns)
+			sums->alone_per_s += (double)t.alone_units * 1e9 / (double)t.alone_ns;
+		if (t.epoch != witness->epoch || !t.latency_max_ns)
+			continue;
+		if (!sums->latency_max_ns || t.latency_min_ns < sums->latency_min_ns)
+			sums->latency_min_ns = t.latency_min_ns;
+		if (t.latency_max_ns > sums->latency_max_ns)
+			sums->latency_max_ns = t.latency_max_ns;
+	}
+	for (uint32_t i = 0; i < WITNESS_ERRNO_MAX; i++)
+		sums->errors[i] = __atomic_load_n(&witness->errors[i], __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		sums->latency.counts[i] =
+		    __atomic_load_n(&witness->latency.counts[i], __ATOMIC_RELAXED);
+}
+
+void witness_break(struct witness *witness, int err, const char *why)
+{
+	uint32_t none = 0;
+
+	/* 2: being written; readers look for 1 */
+	if (!__atomic_compare_exchange_n(&witness->broken, &none, 2, false, __ATOMIC_ACQ_REL,
+	                                 __ATOMIC_RELAXED))
+		return;
+	witness->err = err;
+	snprintf(witness->why, sizeof witness->why, "%s", why);
+	witness_signal(&witness->broken, 1);
+}
+
+static void futex_wake(const uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void witness_signal(uint32_t *word, uint32_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	futex_wake(word);
+}
+
+void witness_count(uint32_t *word)
+{
+	__atomic_fetch_add(word, 1, __ATOMIC_RELEASE);
+	futex_wake(word);
+}
+
+void witness_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+	const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000,
+	                                 .tv_nsec = timeout_ns % 1000000000};
+
+	if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value)
+		syscall(SYS_futex, word, FUTEX_WAIT, value, timeout_ns < 0 ? NULL : &timeout, NULL,
+		        0);
+}
+
+uint64_t witness_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

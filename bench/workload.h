@@ -1,0 +1,68 @@
+/*
+ * What is asked: the contract of a workload.
+ *
+ * A workload is a small state machine per slot. It fills the slot's request and is told the
+ * result; it neither submits nor waits, so it is the same for every engine.
+ */
+#ifndef IOSTUDY_WORKLOAD_H
+#define IOSTUDY_WORKLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/plan.h"
+#include "engines/engine.h"
+
+enum workload_answer {
+	WORK_SUBMIT, /* the slot's request is filled: hand it to the engine */
+	WORK_DONE,   /* the operation has ended well */
+	WORK_FAILED, /* it failed: the result's errno says why */
+	WORK_WRONG,  /* what came back is not what was asked for: w->why says what */
+};
+
+struct workload;
+
+struct workload_ops {
+	const char *name;
+	const char *summary; /* one line for `iostudy list` */
+	size_t size;         /* bytes of the workload's own state, zeroed before open */
+	uint32_t need;       /* ENGINE_FILES, ENGINE_SOCKETS, ENGINE_TIMERS */
+
+	/* Prepares the slots: memory, descriptors. 0, or -errno with w->why; nothing stays then. */
+	int (*open)(struct workload *w);
+	/* Begins an operation in a free slot. now_ns: CLOCK_MONOTONIC. */
+	enum workload_answer (*next)(struct workload *w, uint32_t slot, uint64_t now_ns);
+	/* Goes on with it: the request came back with this result. */
+	enum workload_answer (*step)(struct workload *w, uint32_t slot, int32_t result);
+	/* Brings back what waits in an engine for a peer (shutdown), so that it can be closed. */
+	void (*stop)(struct workload *w); /* may be NULL */
+	void (*close)(struct workload *w);
+};
+
+/* One thread's share of a workload. */
+struct workload {
+	const struct workload_ops *ops;
+	const struct plan *plan;
+	struct io_req *requests; /* [slots] */
+	uint32_t slots;
+	uint32_t thread, threads; /* which share this is, of how many */
+	bool checked; /* what comes back is checked; not where the engine performs nothing */
+	void *state;
+	/* for the engine: see engine_config */
+	void *memory;
+	size_t memory_bytes;
+	const int *fds;
+	uint32_t fd_count;
+	/* what the operations moved; read by the loop after each step */
+	uint64_t bytes, shorts;
+	char why[PLAN_WHY_SIZE];
+};
+
+/* Makes thread's share of plan->workload, with its slots. 0, or -errno with w->why. */
+int workload_open(struct workload *w, const struct plan *plan, uint32_t thread, uint32_t slots);
+void workload_close(struct workload *w);
+
+extern const struct workload_ops *const workload_table[]; /* ends with NULL */
+const struct workload_ops *workload_find(const char *name);
+
+#endif

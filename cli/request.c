@@ -1,0 +1,334 @@
+/* The options of `iostudy run`: see request.h. Settings of a run come from bench/plan's table. */
+#include "cli/request.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/file.h"
+#include "bench/units.h"
+#include "bench/workload.h"
+#include "cli/cli.h"
+#include "cli/nearest.h"
+#include "cli/options.h"
+#include "engines/engine.h"
+#include "probes/probe.h"
+
+enum { KEY_OWN = 0x100, KEY_SETTING = 0x200, OPTIONS_MAX = 96 };
+enum {
+	KEY_ENGINE = KEY_OWN,
+	KEY_WORKLOAD,
+	KEY_REPEAT,
+	KEY_PROBE,
+	KEY_DIRECTORY,
+	KEY_JSON,
+	KEY_ASCII,
+	KEY_KEEP,
+	KEY_OVERWRITE,
+	KEY_RW,
+	KEY_TIME_BASED,
+};
+
+static const struct argp_option own_options[] = {
+    {"engine", KEY_ENGINE, "NAME,...", 0, "engines: names, basic, or all", 1},
+    {"ioengine", KEY_ENGINE, 0, OPTION_ALIAS, 0, 1},
+    {"workload", KEY_WORKLOAD, "NAME,...", 0, "workloads: names, or all", 1},
+    {"rw", KEY_RW, "randread", 0, "fio's word for --workload disk-...", 1},
+    {"repeat", KEY_REPEAT, "N", 0, "run everything N times, and show medians", 1},
+    {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required", 3},
+    {"directory", KEY_DIRECTORY, "DIR", 0, "where " FILE_NAME_DEFAULT " is made", 3},
+    {"overwrite", KEY_OVERWRITE, 0, 0, "the file of --filename may be written to", 3},
+    {"keep", KEY_KEEP, 0, 0, "keep " FILE_NAME_DEFAULT " for the next run", 3},
+    {"output", 'o', "DIR", 0, "keep each run in DIR/runs.jsonl", 4},
+    {"json", KEY_JSON, 0, 0, "one JSON object per run on stdout, and nothing else", 4},
+    {"ascii", KEY_ASCII, 0, 0, "no character beyond ASCII, no colour", 4},
+    {"time_based", KEY_TIME_BASED, 0, OPTION_HIDDEN, "as every run is", 4},
+    {0},
+};
+
+static const char documentation[] =
+    "Run real disk and socket work through the ways that Linux offers to wait for I/O, and count "
+    "the threads that are parked meanwhile.\v"
+    "Examples:\n"
+    "  iostudy --engine uring\n"
+    "  iostudy --engine blocking --depth 32 --workload disk-randread\n"
+    "  iostudy --engine basic --runtime 5s --repeat 3 -o results\n"
+    "  iostudy --engine uring --wait compute --json\n"
+    "  iostudy --ioengine io_uring --iodepth 64 --bs 16k --filename /dev/vdb\n"
+    "\n"
+    "Sizes take k, m, g (powers of 1024); times take ns, us, ms, s, m, h, and a bare time is in "
+    "seconds. --depth is the total over all threads. The file ./" FILE_NAME_DEFAULT
+    " is made, filled and removed again; a file of your own is never written to unless "
+    "--overwrite. The man page explains the words and every option.\n"
+    "\n"
+    "Exit status: 0 done, 1 a run failed or data was wrong, 2 bad usage, 77 nothing could run "
+    "here, 128+n on signal n.";
+
+/* What fio calls our engines. */
+static const char *const engine_aliases[][2] = {
+    {"io_uring", "uring"},     {"psync", "blocking"}, {"sync", "blocking"},
+    {"posixaio", "posix-aio"}, {NULL, NULL},
+};
+
+static const char *const basic_engines[] = {"blocking", "pool",  "posix-aio",
+                                            "libaio",   "epoll", "uring"};
+
+static void add_name(struct request_list *list, const char *name)
+{
+	for (uint32_t i = 0; i < list->count; i++)
+		if (strcmp(list->names[i], name) == 0)
+			return;
+	if (list->count < REQUEST_LIST_MAX)
+		list->names[list->count++] = name;
+}
+
+static void add_engine(struct argp_state *state, struct request_list *list, const char *name)
+{
+	const char *names[64];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; engine_aliases[i][0]; i++)
+		if (strcmp(name, engine_aliases[i][0]) == 0)
+			name = engine_aliases[i][1];
+	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
+		names[n++] = (*ops)->name;
+		if (strcmp(name, "all") == 0 && strcmp((*ops)->name, "null") != 0)
+			add_name(list, (*ops)->name);
+		if (strcmp(name, (*ops)->name) == 0)
+			add_name(list, (*ops)->name);
+	}
+	for (size_t i = 0; i < sizeof basic_engines / sizeof *basic_engines; i++)
+		if (strcmp(name, "basic") == 0 && engine_find(basic_engines[i]))
+			add_name(list, engine_find(basic_engines[i])->name);
+	if (strcmp(name, "all") == 0 || strcmp(name, "basic") == 0 || engine_find(name))
+		return;
+	fprintf(stderr, "%s: unknown engine '%.60s'", state->name, name);
+	nearest_print(stderr, name, names, n);
+	fputs(" (iostudy list engines)\n", stderr);
+	exit(EXIT_BAD_USAGE);
+}
+
+static void add_workload(struct argp_state *state, struct request_list *list, const char *name)
+{
+	const char *names[64];
+	uint32_t n = 0;
+
+	for (const struct workload_ops *const *ops = workload_table; *ops; ops++) {
+		names[n++] = (*ops)->name;
+		if (strcmp(name, "all") == 0 || strcmp(name, (*ops)->name) == 0)
+			add_name(list, (*ops)->name);
+	}
+	if (strcmp(name, "all") == 0 || workload_find(name))
+		return;
+	fprintf(stderr, "%s: unknown workload '%.60s'", state->name, name);
+	nearest_print(stderr, name, names, n);
+	fputs(" (iostudy list workloads)\n", stderr);
+	exit(EXIT_BAD_USAGE);
+}
+
+/* Calls add for each name of "a,b,c". */
+static void add_names(struct argp_state *state, struct request_list *list, const char *text,
+                      void (*add)(struct argp_state *, struct request_list *, const char *))
+{
+	char *copy = strdup(text), *rest = copy, *name;
+
+	while (copy && (name = strsep(&rest, ",")))
+		add(state, list, name);
+	free(copy);
+}
+
+static void set(struct argp_state *state, struct request *r, const char *name, const char *value)
+{
+	char why[PLAN_WHY_SIZE];
+
+	if (plan_set(&r->plan, name, value, why) == 0)
+		return;
+	fprintf(stderr, "%s: %s\n", state->name, why);
+	exit(EXIT_BAD_USAGE);
+}
+
+/* "park,compute": a list, of which each cell has one. */
+static void set_waits(struct argp_state *state, struct request *r, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *name;
+
+	r->wait_count = 0;
+	while (copy && (name = strsep(&rest, ","))) {
+		bool known = false;
+
+		set(state, r, "wait", name);
+		for (uint32_t i = 0; i < r->wait_count; i++)
+			known |= r->waits[i] == r->plan.wait;
+		if (!known)
+			r->waits[r->wait_count++] = r->plan.wait;
+	}
+	free(copy);
+}
+
+static void set_repeat(struct argp_state *state, struct request *r, const char *text)
+{
+	uint64_t n;
+
+	if (units_parse_count(text, &n) != 0 || n < 1 || n > 1000) {
+		fprintf(stderr, "%s: --repeat %.60s is out of range: 1 to 1000\n", state->name,
+		        text);
+		exit(EXIT_BAD_USAGE);
+	}
+	r->repeat = (uint32_t)n;
+}
+
+static void set_probe(struct argp_state *state, struct request *r, const char *name)
+{
+	const char *names[16] = {"auto", "none"};
+	uint32_t n = 2;
+
+	r->probe = name;
+	for (const struct probe_ops *const *ops = probe_table; *ops; ops++)
+		names[n++] = (*ops)->name;
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(name, names[i]) == 0)
+			return;
+	fprintf(stderr, "%s: unknown probe '%.60s'", state->name, name);
+	nearest_print(stderr, name, names, n);
+	fputs(" (iostudy list probes)\n", stderr);
+	exit(EXIT_BAD_USAGE);
+}
+
+static error_t parse_own(int key, char *value, struct argp_state *state)
+{
+	struct request *r = state->input;
+	char workload[64];
+
+	switch (key) {
+	case KEY_ENGINE:
+		add_names(state, &r->engines, value, add_engine);
+		return 0;
+	case KEY_WORKLOAD:
+		add_names(state, &r->workloads, value, add_workload);
+		return 0;
+	case KEY_RW:
+		snprintf(workload, sizeof workload, "disk-%.40s", value);
+		add_workload(state, &r->workloads, workload);
+		return 0;
+	case KEY_REPEAT:
+		set_repeat(state, r, value);
+		return 0;
+	case KEY_PROBE:
+		set_probe(state, r, value);
+		return 0;
+	case KEY_DIRECTORY:
+		r->directory = value;
+		return 0;
+	case KEY_JSON:
+		r->json = true;
+		return 0;
+	case KEY_ASCII:
+		r->ascii = true;
+		return 0;
+	case KEY_KEEP:
+		r->keep = true;
+		return 0;
+	case KEY_OVERWRITE:
+		r->plan.overwrite = true;
+		return 0;
+	case KEY_TIME_BASED:
+		return 0;
+	case 'o':
+		r->output = value;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "what is '%.60s'? A run takes options only", value);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+	if (key >= KEY_SETTING && key < KEY_SETTING + OPTIONS_MAX) {
+		const char *name = plan_settings[key - KEY_SETTING].name;
+
+		if (strcmp(name, "wait") == 0)
+			set_waits(state, state->input, value);
+		else
+			set(state, state->input, name, value);
+		return 0;
+	}
+	return parse_own(key, value, state);
+}
+
+static void make_options(struct argp_option options[OPTIONS_MAX])
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; own_options[i].name; i++)
+		options[n++] = own_options[i];
+	for (int i = 0; plan_settings[i].name; i++) {
+		const struct plan_setting *s = &plan_settings[i];
+
+		options[n++] = (struct argp_option){s->name, KEY_SETTING + i, s->argument,
+		                                    0,       s->help,         2};
+		if (s->alias)
+			options[n++] = (struct argp_option){s->alias, 0, 0, OPTION_ALIAS, 0, 2};
+	}
+	options[n] = (struct argp_option){0};
+}
+
+void request_parse(struct request *r, int argc, char **argv)
+{
+	struct argp_option options[OPTIONS_MAX];
+	struct argp argp = {.options = options, .parser = parse_option, .doc = documentation};
+
+	*r = (struct request){.repeat = 1, .probe = "auto", .directory = "."};
+	plan_default(&r->plan);
+	make_options(options);
+	options_parse(&argp, argc, argv, r);
+	if (!r->engines.count)
+		add_name(&r->engines, "uring");
+	if (!r->workloads.count) {
+		add_name(&r->workloads, "disk-randread");
+		add_name(&r->workloads, "socket-delay");
+	}
+	if (!r->wait_count) {
+		r->waits[r->wait_count++] = WAIT_PARK;
+		if (r->engines.count == 1)
+			r->waits[r->wait_count++] = WAIT_COMPUTE;
+	}
+	if (!r->plan.file_named &&
+	    snprintf(r->plan.file, sizeof r->plan.file, "%s/%s", r->directory, FILE_NAME_DEFAULT) >=
+	        (int)sizeof r->plan.file) {
+		fprintf(stderr, "%s: --directory is longer than %d bytes\n", argv[0],
+		        PLAN_PATH_SIZE - 16);
+		exit(EXIT_BAD_USAGE);
+	}
+}
+
+uint32_t request_cells(const struct request *r, struct plan *cells, uint32_t max)
+{
+	uint32_t n = 0;
+
+	for (uint32_t repeat = 1; repeat <= r->repeat; repeat++)
+		for (uint32_t w = 0; w < r->workloads.count; w++)
+			for (uint32_t e = 0; e < r->engines.count; e++) {
+				const struct engine_ops *engine = engine_find(r->engines.names[e]);
+				const bool blocks = engine->caps & ENGINE_SYNCHRONOUS;
+
+				for (uint32_t i = 0; i < (blocks ? 1 : r->wait_count); i++) {
+					struct plan *plan = &cells[n];
+
+					if (n++ == max)
+						return max;
+					*plan = r->plan;
+					plan->repeat = repeat;
+					plan->wait = blocks ? WAIT_PARK : r->waits[i];
+					snprintf(plan->engine, sizeof plan->engine, "%s",
+					         engine->name);
+					snprintf(plan->workload, sizeof plan->workload, "%s",
+					         r->workloads.names[w]);
+				}
+			}
+	return n;
+}

@@ -1,0 +1,39 @@
+/*
+ * What `iostudy run` was asked for: the options, and the runs that follow from them.
+ */
+#ifndef IOSTUDY_REQUEST_H
+#define IOSTUDY_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bench/plan.h"
+
+enum { REQUEST_LIST_MAX = 32, REQUEST_CELLS_MAX = 4096 };
+
+/* A list of names, as "a,b,c" gave it. */
+struct request_list {
+	const char *names[REQUEST_LIST_MAX];
+	uint32_t count;
+};
+
+struct request {
+	struct plan plan; /* the settings that all cells share */
+	struct request_list engines, workloads;
+	uint32_t waits[WAIT_COUNT];
+	uint32_t wait_count; /* 0: not said */
+	uint32_t repeat;
+	const char *probe;     /* auto, none, or a name */
+	const char *directory; /* where ./iostudy.data and the self-test go */
+	const char *output;    /* -o: a directory that keeps the runs, or NULL */
+	bool json, ascii, keep;
+};
+
+/* Reads argv. Ends the program on a wrong option (status 2) and after --help (status 0). */
+void request_parse(struct request *request, int argc, char **argv);
+
+/* The runs, in their order: repeats outermost, then workloads, then engines. Returns how many;
+ * at most max. */
+uint32_t request_cells(const struct request *request, struct plan *cells, uint32_t max);
+
+#endif

@@ -1,0 +1,41 @@
+/* Stored runs: see stored.h. */
+#include "cli/stored.h"
+
+#include <stdio.h>
+
+#include "analysis/findings.h"
+#include "analysis/format.h"
+#include "analysis/summary.h"
+#include "cli/cli.h"
+
+static void complain(void *context, const char *text)
+{
+	fprintf(stderr, "%s: %s\n", (const char *)context, text);
+}
+
+int stored_read(struct store_runs *runs, const char *const *paths, size_t count,
+                const char *program)
+{
+	char why[STORE_WHY_SIZE], analysis_why[RUN_WHY_SIZE], place[400];
+	int status = EXIT_DONE;
+
+	for (size_t i = 0; i < count; i++) {
+		const size_t before = runs->count, refused = runs->refused;
+
+		if (store_read(runs, paths[i], complain, (void *)program, why) != 0) {
+			complain((void *)program, why);
+			status = EXIT_RUN_FAILED;
+		} else if (runs->count == before && runs->refused == refused) {
+			format_name(place, sizeof place, paths[i], 200, false);
+			fprintf(stderr, "%s: %s: it holds no run\n", program, place);
+			status = EXIT_RUN_FAILED;
+		}
+	}
+	for (size_t i = 0; i < runs->count; i++)
+		if (summary_add(runs->runs[i], analysis_why) != 0 ||
+		    findings_add(runs->runs[i], analysis_why) != 0) {
+			complain((void *)program, analysis_why);
+			status = EXIT_RUN_FAILED;
+		}
+	return runs->refused ? EXIT_RUN_FAILED : status;
+}

@@ -1,0 +1,270 @@
+/*
+ * uring: one ring. Submission and completion are two calls of their own here, because one
+ * thread may submit while another reaps: reap never pushes submissions, and submit leaves none
+ * behind in the queue.
+ */
+#include "engines/uring.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static const uint64_t URING_CANCEL = UINT64_MAX; /* no slot: the answer to a cancellation */
+
+/* Whether the data lies in one registered buffer; which, in *index. */
+static bool uring_buffer(const struct engine *e, const struct io_req *r, uint16_t *index)
+{
+	const struct uring *u = e->state;
+	const size_t begin = (size_t)((char *)r->data - (char *)e->config.memory);
+	const size_t end = begin + r->length;
+
+	if (!u->buffers || begin >= e->config.memory_bytes || end > e->config.memory_bytes ||
+	    !r->length)
+		return false;
+	*index = (uint16_t)(begin >> URING_BUFFER_SHIFT);
+	return (end - 1) >> URING_BUFFER_SHIFT == *index;
+}
+
+static void uring_prepare_transfer(struct engine *e, struct io_uring_sqe *sqe,
+				   const struct io_req *r)
+{
+	const bool read = r->op == IO_READ;
+	uint16_t index;
+
+	if (uring_buffer(e, r, &index)) {
+		io_uring_prep_rw(read ? IORING_OP_READ_FIXED : IORING_OP_WRITE_FIXED, sqe, r->fd,
+				 r->data, r->length, r->offset);
+		sqe->buf_index = index;
+	} else {
+		io_uring_prep_rw(read ? IORING_OP_READ : IORING_OP_WRITE, sqe, r->fd, r->data,
+				 r->length, r->offset);
+	}
+}
+
+static void uring_prepare(struct engine *e, struct io_uring_sqe *sqe, uint32_t slot)
+{
+	struct uring *u = e->state;
+	struct io_req *r = &e->config.requests[slot];
+
+	switch ((enum io_op)r->op) {
+	case IO_READ:
+	case IO_WRITE:
+		uring_prepare_transfer(e, sqe, r);
+		break;
+	case IO_FSYNC:
+		io_uring_prep_fsync(sqe, r->fd, 0);
+		break;
+	case IO_RECV:
+		io_uring_prep_recv(sqe, r->fd, r->data, r->length, 0);
+		break;
+	case IO_SEND:
+		io_uring_prep_send(sqe, r->fd, r->data, r->length, MSG_NOSIGNAL);
+		break;
+	case IO_ACCEPT:
+		io_uring_prep_accept(sqe, r->fd, NULL, NULL, SOCK_CLOEXEC);
+		break;
+	case IO_CONNECT:
+		io_uring_prep_connect(sqe, r->fd, r->data, r->length);
+		break;
+	case IO_TIMEOUT:
+		u->deadlines[slot].tv_sec = (long long)(r->deadline_ns / 1000000000);
+		u->deadlines[slot].tv_nsec = (long long)(r->deadline_ns % 1000000000);
+		io_uring_prep_timeout(sqe, &u->deadlines[slot], 0, IORING_TIMEOUT_ABS);
+		break;
+	default:
+		io_uring_prep_nop(sqe);
+		break;
+	}
+	if (r->op != IO_TIMEOUT && r->op != IO_NOP && (uint32_t)r->fd < u->fd_limit &&
+	    u->fixed_fds[r->fd] >= 0) {
+		sqe->fd = u->fixed_fds[r->fd];
+		sqe->flags |= IOSQE_FIXED_FILE;
+	}
+	sqe->user_data = slot;
+}
+
+/* Pushes the n submissions that were laid down from u->tail on, and returns how many the kernel
+ * took. What it left is taken back, so that no later call pushes it unasked. */
+static int uring_push(struct uring *u, uint32_t n)
+{
+	struct io_uring_sq *sq = &u->ring.sq;
+	int taken;
+
+	__atomic_store_n(sq->ktail, u->tail + n, __ATOMIC_RELEASE);
+	do {
+		taken = io_uring_enter2((unsigned)u->ring.ring_fd, n, 0, 0, NULL, 0);
+	} while (taken == -EINTR);
+	/* Without memory for one more request, or with completions waiting in the overflow list:
+	 * back-pressure. */
+	if (taken == -EAGAIN || taken == -EBUSY)
+		taken = 0;
+	u->tail += taken < 0 ? 0 : (uint32_t)taken;
+	if (taken != (int)n)
+		__atomic_store_n(sq->ktail, u->tail, __ATOMIC_RELEASE);
+	return taken;
+}
+
+/* Of requests that the kernel did not take: they get another socket when they come again. */
+static void uring_close_sockets(struct engine *e, const uint32_t *slots, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct io_req *r = &e->config.requests[slots[i]];
+
+		if (r->op == IO_CONNECT && r->fd >= 0)
+			close(r->fd);
+	}
+}
+
+static int uring_submit(struct engine *e, const uint32_t *slots, uint32_t n)
+{
+	struct uring *u = e->state;
+	const uint32_t mask = *u->ring.sq.kring_mask;
+	uint32_t accepted = 0;
+
+	while (accepted < n) {
+		uint32_t laid = 0;
+		int taken;
+
+		for (; laid <= mask && accepted + laid < n; laid++) {
+			const uint32_t slot = slots[accepted + laid];
+
+			if (e->config.requests[slot].op == IO_CONNECT)
+				engine_connect_socket(&e->config.requests[slot], 0);
+			uring_prepare(e, &u->ring.sq.sqes[(u->tail + laid) & mask], slot);
+		}
+		taken = uring_push(u, laid);
+		if (taken < 0)
+			return taken;
+		accepted += (uint32_t)taken;
+		if (taken < (int)laid) {
+			uring_close_sockets(e, slots + accepted, laid - (uint32_t)taken);
+			break;
+		}
+	}
+	return (int)accepted;
+}
+
+static int32_t uring_result(const struct engine *e, uint32_t slot, int32_t result)
+{
+	const struct io_req *r = &e->config.requests[slot];
+
+	engine_acquire(e, slot);
+	if (r->op == IO_TIMEOUT)
+		return result == -ETIME ? 0 : result;
+	if (r->op != IO_CONNECT)
+		return result;
+	if (r->fd < 0)
+		return r->fd;
+	if (result < 0)
+		close(r->fd);
+	return result < 0 ? result : r->fd;
+}
+
+/* Takes what lies in the completion queue, without a call. */
+static uint32_t uring_take(struct engine *e, struct io_done *done, uint32_t max)
+{
+	struct uring *u = e->state;
+	struct io_uring_cq *cq = &u->ring.cq;
+	const uint32_t mask = *cq->kring_mask;
+	const uint32_t tail = __atomic_load_n(cq->ktail, __ATOMIC_ACQUIRE);
+	uint32_t head = *cq->khead;
+	uint32_t n = 0;
+
+	for (; head != tail && n < max; head++) {
+		const struct io_uring_cqe *cqe = &cq->cqes[head & mask];
+
+		if (cqe->user_data == URING_CANCEL)
+			continue;
+		done[n].slot = (uint32_t)cqe->user_data;
+		done[n].result = uring_result(e, done[n].slot, cqe->res);
+		n++;
+	}
+	__atomic_store_n(cq->khead, head, __ATOMIC_RELEASE);
+	return n;
+}
+
+/* Waits for min more completions; submits nothing. 0 also after a time-out or a signal. */
+static int uring_wait(struct uring *u, uint32_t min, int64_t timeout_ns)
+{
+	const struct timespec wait = engine_wait_time(timeout_ns);
+	struct __kernel_timespec time = {.tv_sec = wait.tv_sec, .tv_nsec = wait.tv_nsec};
+	struct io_uring_getevents_arg argument = {
+	    .ts = timeout_ns < 0 ? 0 : (uint64_t)(uintptr_t)&time,
+	};
+	const int error = io_uring_enter2((unsigned)u->ring.ring_fd, 0, min,
+					  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+					  (sigset_t *)&argument, sizeof argument);
+
+	/* EBUSY and EAGAIN: the overflow list could not be emptied yet; return early. */
+	if (error >= 0 || error == -ETIME || error == -EINTR || error == -EBUSY || error == -EAGAIN)
+		return 0;
+	return error;
+}
+
+static bool uring_overflown(const struct uring *u)
+{
+	return __atomic_load_n(u->ring.sq.kflags, __ATOMIC_RELAXED) & IORING_SQ_CQ_OVERFLOW;
+}
+
+static int uring_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
+		      int64_t timeout_ns)
+{
+	struct uring *u = e->state;
+	uint32_t n = uring_take(e, done, max);
+	int error;
+
+	if (n == max || (n >= min && !uring_overflown(u)))
+		return (int)n;
+	if (timeout_ns == 0 && !uring_overflown(u))
+		return (int)n;
+	error = uring_wait(u, n < min ? min - n : 0, timeout_ns);
+	if (error && n == 0)
+		return error;
+	return (int)(n + uring_take(e, done + n, max - n));
+}
+
+/* Asks the kernel to take back everything in flight. */
+static void uring_cancel(struct uring *u)
+{
+	struct io_uring_sqe *sqe = &u->ring.sq.sqes[u->tail & *u->ring.sq.kring_mask];
+
+	io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ALL | IORING_ASYNC_CANCEL_ANY);
+	sqe->user_data = URING_CANCEL;
+	uring_push(u, 1);
+}
+
+static void uring_close(struct engine *e)
+{
+	struct uring *u = e->state;
+	uint32_t left = engine_in_flight(e);
+	struct io_done done[64];
+
+	/* A closed ring ends its requests later, and until then the kernel writes into the
+	 * caller's memory: so they are ended first. Again and again, because a request on its
+	 * way from one queue to another is not found; a disk's read cannot be taken back, and
+	 * ends by itself. */
+	while (left) {
+		uint32_t n;
+
+		uring_cancel(u);
+		do {
+			n = uring_take(e, done, 64);
+			for (uint32_t i = 0; i < n; i++)
+				engine_discard(e, &done[i]);
+			left -= n;
+		} while (n);
+		if (left)
+			uring_wait(u, 1, 10000000);
+	}
+	uring_teardown(u);
+}
+
+const struct engine_ops engine_uring = {
+    .name = "uring",
+    .summary = "io_uring: one ring, with registered memory and descriptors",
+    .size = sizeof(struct uring),
+    .caps = ENGINE_NEEDS | ENGINE_TWO_SIDED | ENGINE_QUICK_LOOK,
+    .open = uring_open,
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};

@@ -1,0 +1,29 @@
+/* What the files of the io_uring engines share. */
+#ifndef IOSTUDY_ENGINES_URING_H
+#define IOSTUDY_ENGINES_URING_H
+
+#include "engines/internal.h"
+
+#include <liburing.h>
+
+enum {
+	URING_ENTRIES_MAX = 4096,      /* of the submission queue; more are pushed in turns */
+	URING_COMPLETIONS_MAX = 65536, /* of the completion queue: IORING_MAX_CQ_ENTRIES */
+	URING_BUFFER_BYTES = 1 << 30,  /* of one registered buffer: the kernel's limit */
+	URING_BUFFER_SHIFT = 30,
+};
+
+struct uring {
+	struct io_uring ring;
+	uint32_t tail;                       /* of the submission queue, as pushed */
+	uint32_t fd_limit;                   /* entries of fixed_fds */
+	int32_t *fixed_fds;                  /* [fd]: its index among the registered files, or -1 */
+	struct __kernel_timespec *deadlines; /* [slots] */
+	uint32_t buffers;                    /* registered; 0: none */
+	bool files;                          /* are registered */
+};
+
+int uring_open(struct engine *e, char why[ENGINE_WHY_SIZE]);
+void uring_teardown(struct uring *u);
+
+#endif

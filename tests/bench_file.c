@@ -1,0 +1,208 @@
+/* The file of the disk workloads: what is written, what is refused, what is found wrong. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench/file.h"
+#include "tests/test.h"
+
+static volatile sig_atomic_t never;
+
+/* A folder of the test's own, removed with the one file in it. */
+struct place {
+	char directory[64];
+	struct plan plan;
+	struct file_lease lease;
+	char why[PLAN_WHY_SIZE];
+};
+
+static bool place_make(struct place *p, const char *name)
+{
+	memset(p, 0, sizeof *p);
+	snprintf(p->directory, sizeof p->directory, "iostudy-test-XXXXXX");
+	plan_default(&p->plan);
+	if (!mkdtemp(p->directory))
+		return false;
+	snprintf(p->plan.file, sizeof p->plan.file, "%s/%s", p->directory, name);
+	p->plan.size_bytes = 1 << 20;
+	return true;
+}
+
+static void place_remove(struct place *p)
+{
+	file_release(&p->lease, true);
+	unlink(p->plan.file);
+	CHECK_EQUAL(rmdir(p->directory), 0);
+}
+
+static int prepare(struct place *p)
+{
+	return file_prepare(&p->plan, &p->lease, &never, p->why);
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	if (f)
+		fputs(text, f);
+	if (f)
+		fclose(f);
+}
+
+TEST(file, is_made_filled_found_again_and_removed)
+{
+	struct place p;
+	char block[4096];
+	int fd;
+
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	REQUIRE_MESSAGE(prepare(&p) == 0, "%s", p.why);
+	CHECK(p.plan.file_verified);
+	fd = open(p.plan.file, O_RDWR);
+	for (uint64_t at = 0; at < p.plan.size_bytes; at += sizeof block) {
+		CHECK_EQUAL(pread(fd, block, sizeof block, (off_t)at), sizeof block);
+		CHECK(file_check(block, sizeof block, at, 1));
+		CHECK(!file_check(block, sizeof block, at + sizeof block, 1));
+		CHECK(!file_check(block, sizeof block, at, 2));
+	}
+	close(fd);
+	file_release(&p.lease, true);
+	p.plan.seed = 99; /* a kept file keeps its own */
+	REQUIRE(prepare(&p) == 0);
+	CHECK_EQUAL(p.plan.file_seed, 1);
+	file_release(&p.lease, false);
+	CHECK_EQUAL(access(p.plan.file, F_OK), -1);
+	place_remove(&p);
+}
+
+TEST(file, one_changed_byte_at_either_end_of_a_page_is_found)
+{
+	char data[8192];
+
+	for (size_t at = 0; at < sizeof data; at += 4096) {
+		file_fill(data, sizeof data, 65536, 3);
+		CHECK(file_check(data, sizeof data, 65536, 3));
+		data[at] ^= 1;
+		CHECK(!file_check(data, sizeof data, 65536, 3));
+		data[at] ^= 1;
+		data[at + 4095] ^= 1;
+		CHECK(!file_check(data, sizeof data, 65536, 3));
+	}
+}
+
+TEST(file, a_foreign_file_under_our_name_is_not_touched)
+{
+	struct place p;
+	char text[16] = "";
+	FILE *f;
+
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	write_text(p.plan.file, "a thesis");
+	CHECK_EQUAL(prepare(&p), -EEXIST);
+	CHECK_CONTAINS(p.why, "was not made by iostudy");
+	f = fopen(p.plan.file, "r");
+	REQUIRE(f);
+	CHECK(fgets(text, sizeof text, f));
+	fclose(f);
+	CHECK_STRING(text, "a thesis");
+	place_remove(&p);
+}
+
+TEST(file, a_named_file_is_read_as_it_is)
+{
+	struct place p;
+	char *zeros = calloc(1, 65536);
+	int fd;
+
+	REQUIRE(zeros && place_make(&p, "users"));
+	p.plan.file_named = true;
+	p.plan.size_bytes = 0;
+	fd = open(p.plan.file, O_CREAT | O_WRONLY, 0600);
+	CHECK_EQUAL(write(fd, zeros, 65536), 65536);
+	close(fd);
+	CHECK_EQUAL(prepare(&p), 0);
+	CHECK_EQUAL(p.plan.size_bytes, 65536);
+	CHECK(!p.plan.file_verified);
+	file_release(&p.lease, false);
+	CHECK_EQUAL(access(p.plan.file, F_OK), 0); /* a named file is never removed */
+	free(zeros);
+	place_remove(&p);
+}
+
+TEST(file, a_named_file_that_is_missing_or_short_needs_overwrite)
+{
+	struct place p;
+	struct stat st;
+
+	REQUIRE(place_make(&p, "users"));
+	p.plan.file_named = true;
+	CHECK_EQUAL(prepare(&p), -ENOENT);
+	CHECK_CONTAINS(p.why, "--overwrite");
+	write_text(p.plan.file, "short");
+	CHECK_EQUAL(prepare(&p), -EINVAL);
+	CHECK_CONTAINS(p.why, "5 bytes");
+	CHECK_EQUAL(stat(p.plan.file, &st), 0);
+	CHECK_EQUAL(st.st_size, 5);
+	p.plan.overwrite = true;
+	REQUIRE_MESSAGE(prepare(&p) == 0, "%s", p.why);
+	CHECK(p.plan.file_verified);
+	CHECK_EQUAL(stat(p.plan.file, &st), 0);
+	CHECK_EQUAL(st.st_size, 1 << 20);
+	place_remove(&p);
+}
+
+TEST(file, what_is_no_file_is_refused)
+{
+	static const char *const paths[] = {"/", "/dev/null", "/dev/zero"};
+	struct place p;
+
+	REQUIRE(place_make(&p, "fifo"));
+	p.plan.file_named = true;
+	REQUIRE(mkfifo(p.plan.file, 0600) == 0);
+	CHECK(prepare(&p) < 0); /* and does not wait for a writer */
+	CHECK_CONTAINS(p.why, "neither a regular file");
+	unlink(p.plan.file);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		snprintf(p.plan.file, sizeof p.plan.file, "%s", paths[i]);
+		CHECK(prepare(&p) < 0);
+		CHECK_CONTAINS(p.why, "neither a regular file");
+	}
+	snprintf(p.plan.file, sizeof p.plan.file, "%s/none", p.directory);
+	place_remove(&p);
+}
+
+TEST(file, a_full_file_system_is_named_with_what_is_free)
+{
+	struct place p;
+
+	if (geteuid() != 0)
+		SKIP("mounting a small tmpfs needs root");
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	if (mount("none", p.directory, "tmpfs", 0, "size=256k") != 0) {
+		rmdir(p.directory);
+		SKIP("a tmpfs cannot be mounted here: %s", strerror(errno));
+	}
+	CHECK_EQUAL(prepare(&p), -ENOSPC);
+	CHECK_CONTAINS(p.why, "MiB are free");
+	CHECK_CONTAINS(p.why, "--directory");
+	CHECK_EQUAL(access(p.plan.file, F_OK), -1);
+	CHECK_EQUAL(umount(p.directory), 0);
+	place_remove(&p);
+}
+
+TEST(file, filling_ends_when_a_signal_has_come)
+{
+	static volatile sig_atomic_t came = SIGINT;
+	struct place p;
+
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	CHECK_EQUAL(file_prepare(&p.plan, &p.lease, &came, p.why), -EINTR);
+	CHECK_EQUAL(access(p.plan.file, F_OK), -1);
+	place_remove(&p);
+}
