@@ -126,6 +126,25 @@ static void one_window(struct probe *probe, struct program *program, struct tabl
 	kill(program->pid, SIGCONT);
 }
 
+/* How many threads besides this one run or want to, on average over a while. */
+static double busy_others(void)
+{
+	enum { LOOKS = 50 };
+	int sum = 0;
+
+	for (int i = 0; i < LOOKS; i++) {
+		FILE *file = fopen("/proc/loadavg", "r");
+		int running = 0;
+
+		if (file && fscanf(file, "%*f %*f %*f %d", &running) == 1)
+			sum += running - 1;
+		if (file)
+			fclose(file);
+		usleep(10000);
+	}
+	return (double)sum / LOOKS;
+}
+
 /* A host that takes this machine's CPU away between the scheduler's clock read and ours makes
  * one window differ; a fault of the probe makes all. */
 TEST(probe_times, each_threads_times_agree_with_its_schedstat_under_load)
@@ -139,6 +158,9 @@ TEST(probe_times, each_threads_times_agree_with_its_schedstat_under_load)
 	struct probe probe;
 	bool agrees = false;
 
+	if (busy_others() > 1)
+		SKIP("other programs keep the CPUs busy: the clocks of the scheduler and of the "
+		     "probe are then read too far apart");
 	OPEN_BPF(&probe, &foreign);
 	REQUIRE(program_start(&spinners, "parkers", spinning));
 	REQUIRE(program_expect(&spinners, "ready"));
