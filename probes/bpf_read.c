@@ -62,6 +62,7 @@ static void times_add(struct park_times *to, const struct park_times *from)
 struct living {
 	struct park_times times[KIND_COUNT];
 	uint32_t threads[KIND_COUNT];
+	uint64_t visits, visited_ns; /* how many, and the sum of their moments */
 };
 
 static void add_living(void *to, const struct park_record *record)
@@ -70,6 +71,8 @@ static void add_living(void *to, const struct park_record *record)
 	const uint32_t kind = record->kind < KIND_COUNT ? record->kind : KIND_APPLICATION;
 
 	times_add(&living->times[kind], &record->times);
+	living->visits++;
+	living->visited_ns += record->now_ns;
 	if (record->word != WORD_DEAD)
 		living->threads[kind]++;
 }
@@ -150,6 +153,8 @@ static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
 	error = bpf_probe_records(b, add_living, &living);
 	if (error)
 		return error;
+	if (living.visits) /* the moment of the reading is that at which threads were read */
+		reading->time_ns = living.visited_ns / living.visits;
 	/* Who dies between the two copies is in both or in neither only if the gate holds for
 	 * both: they lie side by side and are copied as one. */
 	struct {
