@@ -18,7 +18,8 @@ struct park_totals totals;
 #define READ_ONCE(x)     (*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
 
-/* The number of a process as it is seen from that depth of pid namespaces. */
+/* The number of a process as it is seen from that depth of pid namespaces. pid is to come from
+ * BPF_CORE_READ: to a pointer that the verifier knows, it lets no level be added. */
 static __always_inline uint32_t pid_number(struct pid *pid, uint32_t level)
 {
 	const struct upid *at = (const void *)pid + bpf_core_field_offset(pid->numbers) +

@@ -12,6 +12,7 @@
 enum {
 	PARK_SYSCALLS = 512,         /* numbers of system calls that have a class */
 	PARK_DOUBLINGS = 1 << 11,    /* of 64, up to 17 bits */
+	PARK_KINDS = 8,              /* KIND_COUNT, made a mask */
 	PARK_REQUESTS_MAX = 1 << 14, /* the subject's block requests in flight at once */
 };
 
@@ -119,7 +120,7 @@ struct park_totals {
 	uint64_t updated_ns; /* when word was set, within moments */
 	uint64_t overflowed, contended;
 	uint64_t storage_failed, torn, lost_wakeups, late_wakeups, map_full, context_failed;
-	uint32_t now[KIND_COUNT], most[KIND_COUNT]; /* threads of a kind */
+	uint32_t now[PARK_KINDS], most[PARK_KINDS]; /* threads of a kind */
 	struct park_gate deaths;
 	struct park_times dead[KIND_COUNT];
 	struct park_times twice[2][KIND_COUNT]; /* died after the reading had taken them */

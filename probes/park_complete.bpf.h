@@ -172,7 +172,7 @@ int BPF_PROG(on_data_ready, const struct sock *socket)
 		     socket->__sk_common.skc_family != AF_INET6))
 			return 0;
 	} else {
-		struct pid *peer = socket->sk_peer_pid;
+		struct pid *peer = BPF_CORE_READ(socket, sk_peer_pid);
 
 		if (socket->__sk_common.skc_family != AF_UNIX || !peer ||
 		    pid_number(peer, totals.level) != knobs.peer)

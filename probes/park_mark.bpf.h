@@ -1,6 +1,8 @@
 /*
  * What a thread says of itself: its mark in the table that it shares with us.
  */
+enum { READ_TRIES = 32 };
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -59,11 +61,34 @@ static __always_inline bool doing_holds(uint32_t doing)
 	return doing == DOING_CALL || doing == DOING_WAIT || doing == DOING_RESULT;
 }
 
+struct mark_copy {
+	const struct thread_mark *mark;
+	uint64_t since_ns, held_ns, called_ns;
+	uint32_t doing;
+};
+
+/* One try to read a mark while nobody writes it; 1 ends the loop. */
+static long mark_copy(uint32_t index, struct mark_copy *copy)
+{
+	const struct thread_mark *mark = copy->mark;
+	uint32_t sequence;
+
+	if (!mark)
+		return 1;
+	sequence = READ_ONCE(mark->sequence);
+	copy->doing = READ_ONCE(mark->doing);
+	copy->since_ns = READ_ONCE(mark->since_ns);
+	copy->held_ns = READ_ONCE(mark->held_ns);
+	copy->called_ns = READ_ONCE(mark->served_ns);
+	return !(sequence & 1) && sequence == READ_ONCE(mark->sequence);
+}
+
 /* held_ns and called_ns of a thread up to now, by its mark or by its system calls. */
 static __always_inline void mark_add_held(struct park_thread *t, struct thread_mark *mark,
                                           struct park_times *times, uint64_t now_ns)
 {
-	uint64_t held = 0, called = 0, open = 0;
+	struct mark_copy copy = {.mark = mark};
+	uint64_t open;
 
 	if (!mark) {
 		open = t->call_since_ns;
@@ -72,27 +97,30 @@ static __always_inline void mark_add_held(struct park_thread *t, struct thread_m
 		times->called_ns += open;
 		return;
 	}
-	for (int i = 0; i < 16; i++) {
-		const uint32_t sequence = READ_ONCE(mark->sequence);
-		const uint32_t doing = READ_ONCE(mark->doing);
-		const uint64_t since = READ_ONCE(mark->since_ns);
+	bpf_loop(READ_TRIES, mark_copy, &copy, 0);
+	open = now_ns > copy.since_ns && doing_holds(copy.doing) ? now_ns - copy.since_ns : 0;
+	times->held_ns = copy.held_ns + open;
+	times->called_ns = copy.called_ns + (copy.doing == DOING_CALL ? open : 0);
+}
 
-		held = READ_ONCE(mark->held_ns);
-		called = READ_ONCE(mark->served_ns);
-		open = now_ns > since && doing_holds(doing) ? now_ns - since : 0;
-		held += open;
-		called += doing == DOING_CALL ? open : 0;
-		if (!(sequence & 1) && sequence == READ_ONCE(mark->sequence))
-			break;
-	}
-	times->held_ns = held;
-	times->called_ns = called;
+struct kind_peak {
+	uint32_t kind, now;
+};
+
+static long kind_raise(uint32_t index, struct kind_peak *peak)
+{
+	uint32_t *most = &totals.most[peak->kind & (PARK_KINDS - 1)];
+	const uint32_t before = READ_ONCE(*most);
+
+	return before >= peak->now ||
+	       __sync_val_compare_and_swap(most, before, peak->now) == before;
 }
 
 /* Counts the thread in the gauge of its kind, or moves it there. */
 static __always_inline void kind_settle(struct park_thread *t, uint32_t kind)
 {
-	uint32_t old, now;
+	struct kind_peak peak = {.kind = kind};
+	uint32_t old;
 
 	if (kind >= KIND_COUNT || READ_ONCE(t->settled) == kind + 1)
 		return;
@@ -101,12 +129,6 @@ static __always_inline void kind_settle(struct park_thread *t, uint32_t kind)
 		return;
 	if (old && old <= KIND_COUNT)
 		__sync_fetch_and_add(&totals.now[old - 1], -1);
-	now = __sync_fetch_and_add(&totals.now[kind], 1) + 1;
-	for (int i = 0; i < 16; i++) {
-		const uint32_t most = READ_ONCE(totals.most[kind]);
-
-		if (most >= now ||
-		    __sync_val_compare_and_swap(&totals.most[kind], most, now) == most)
-			break;
-	}
+	peak.now = __sync_fetch_and_add(&totals.now[kind], 1) + 1;
+	bpf_loop(CHANGE_TRIES, kind_raise, &peak, 0);
 }

@@ -2,7 +2,7 @@
  * The walks over all threads: one finds the process, one seeds the threads that exist at attach,
  * one takes a reading.
  */
-enum { COPY_TRIES = 32 };
+enum { COPY_TRIES = 16 };
 
 /* The walk's own process is the loader: what it calls by a number is seen from its namespace. */
 SEC("iter/task")
@@ -15,7 +15,7 @@ int walk_find(struct bpf_iter__task *context)
 	if (!task || totals.subject)
 		return 0;
 	totals.level = BPF_CORE_READ(loader, thread_pid, level);
-	pid = task->thread_pid;
+	pid = BPF_CORE_READ(task, thread_pid);
 	if (task->pid != task->tgid || !pid || BPF_CORE_READ(pid, level) < totals.level)
 		return 0;
 	if (pid_number(pid, totals.level) == totals.wanted)
@@ -73,40 +73,42 @@ int walk_seed(struct bpf_iter__task *context)
 	return 0;
 }
 
-/* A copy of the thread's times that no event has changed meanwhile. */
-static __noinline int record_copy(struct park_thread *t, struct park_record *record)
+struct record_copy {
+	struct park_thread *thread;
+	struct park_record record;
+	uint32_t done;
+};
+
+/* One try to copy a thread's times while no event changes them; 1 ends the loop. */
+static long record_try(uint32_t index, struct record_copy *copy)
 {
-	if (!t || !record)
-		return -1;
-	for (int i = 0; i < COPY_TRIES; i++) {
-		const uint32_t sequence = READ_ONCE(t->sequence);
-		uint64_t since;
+	struct park_thread *t = copy->thread;
+	struct park_record *record = &copy->record;
+	const uint32_t sequence = READ_ONCE(t->sequence);
+	uint64_t since;
+	uint32_t word;
 
-		barrier();
-		record->word = READ_ONCE(t->word);
-		since = READ_ONCE(t->since_ns);
-		record->times = t->times;
-		barrier();
-		if (sequence & 1 || sequence != READ_ONCE(t->sequence))
-			continue;
-		record->now_ns = bpf_ktime_get_ns();
-		if (record->word != WORD_DEAD && record->now_ns > since) {
-			const uint32_t word = record->word;
-			const uint32_t state = word ? word_state(word) : STATE_RUNNING;
-
-			times_add(&record->times, state, word & WORD_IN_CALL,
-			          record->now_ns - since);
-		}
+	barrier();
+	word = record->word = READ_ONCE(t->word);
+	since = READ_ONCE(t->since_ns);
+	record->times = t->times;
+	barrier();
+	if (sequence & 1 || sequence != READ_ONCE(t->sequence))
 		return 0;
-	}
-	return -1;
+	record->now_ns = bpf_ktime_get_ns();
+	copy->done = 1;
+	if (word != WORD_DEAD && record->now_ns > since)
+		times_add(&record->times, word ? word_state(word) : STATE_RUNNING,
+		          word & WORD_IN_CALL, record->now_ns - since);
+	return 1;
 }
 
 SEC("iter/task")
 int walk_read(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
-	struct park_record record = {};
+	struct record_copy copy = {};
+	struct park_record *record = &copy.record;
 	struct thread_mark *mark;
 	struct park_thread *t;
 	uint32_t claim;
@@ -125,18 +127,20 @@ int walk_read(struct bpf_iter__task *context)
 	if (claim == CLAIM_DEAD ||
 	    __sync_val_compare_and_swap(&t->claim, claim, totals.reading) != claim)
 		return 0; /* it has ended, and is among the dead */
-	if (record_copy(t, &record))
+	copy.thread = t;
+	bpf_loop(COPY_TRIES, record_try, &copy, 0);
+	if (!copy.done)
 		__sync_fetch_and_add(&totals.torn, 1);
-	record.tid = t->tid;
-	record.mark = t->mark;
-	record.kind = kind_of(task, mark);
-	if (record.kind == KIND_COUNT)
-		record.kind = t->settled ? t->settled - 1 : KIND_APPLICATION;
-	if (record.word != WORD_DEAD) {
-		mark_add_held(t, mark, &record.times, record.now_ns);
-		record.times.voluntary = task->nvcsw - t->voluntary_before;
-		record.times.involuntary = task->nivcsw - t->involuntary_before;
+	record->tid = t->tid;
+	record->mark = t->mark;
+	record->kind = kind_of(task, mark);
+	if (record->kind == KIND_COUNT)
+		record->kind = t->settled ? t->settled - 1 : KIND_APPLICATION;
+	if (record->word != WORD_DEAD) {
+		mark_add_held(t, mark, &record->times, record->now_ns);
+		record->times.voluntary = task->nvcsw - t->voluntary_before;
+		record->times.involuntary = task->nivcsw - t->involuntary_before;
 	}
-	bpf_seq_write(context->meta->seq, &record, sizeof(record));
+	bpf_seq_write(context->meta->seq, record, sizeof(*record));
 	return 0;
 }

@@ -22,7 +22,7 @@ static __always_inline struct park_thread *thread_of(struct task_struct *task)
 static __always_inline struct park_thread *thread_begin(struct task_struct *task)
 {
 	struct park_thread new = {.mark = NO_MARK}, *t;
-	struct pid *pid = task->thread_pid;
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 
 	new.born_ns = new.since_ns = bpf_ktime_get_ns();
 	if (pid) { /* as gettid() says it, in whatever pid namespace */
