@@ -5,6 +5,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "probes/bpf.h"
 #include "probes/park.skel.h"
 
-enum { STABLE_TRIES = 100000 };
+enum { STABLE_TRIES = 100000, READING_TRIES = 200 };
 
 int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
                       void *to)
@@ -63,6 +64,7 @@ struct living {
 	struct park_times times[KIND_COUNT];
 	uint32_t threads[KIND_COUNT];
 	uint64_t visits, visited_ns; /* how many, and the sum of their moments */
+	uint64_t births, old;        /* threads before the walk, and those of them it met */
 };
 
 static void add_living(void *to, const struct park_record *record)
@@ -72,6 +74,7 @@ static void add_living(void *to, const struct park_record *record)
 
 	times_add(&living->times[kind], &record->times);
 	living->visits++;
+	living->old += record->number <= living->births;
 	living->visited_ns += record->now_ns;
 	if (record->word != WORD_DEAD)
 		living->threads[kind]++;
@@ -138,46 +141,70 @@ static uint64_t missed(const struct bpf_probe *b)
 	return sum;
 }
 
-static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
+/* The ended, in one copy: who ends between two would be in both or in neither. */
+struct ended {
+	struct park_times dead[KIND_COUNT], twice[2][KIND_COUNT];
+	uint64_t young[2];
+};
+_Static_assert(offsetof(struct park_totals, young) - offsetof(struct park_totals, dead) ==
+                   offsetof(struct ended, young),
+               "copied as one");
+
+/* One walk. A thread on its way out leaves the list of tasks some moments before it runs for the
+ * last time, and is then neither among the living nor among the ended: 1 if one is missing. */
+static int walk_once(struct bpf_probe *b, struct living *living, struct ended *ended)
 {
-	struct living living = {0};
-	struct park_times dead[KIND_COUNT];
-	const uint32_t number = b->totals->reading + 1;
-	volatile struct park_times *twice = b->totals->twice[number & 1];
+	volatile struct park_totals *t = b->totals;
+	const uint32_t number = t->reading + 1, side = number & 1;
+	uint64_t accounted;
 	int error;
 
-	memset((void *)twice, 0, sizeof b->totals->twice[0]);
+	memset(living, 0, sizeof *living);
+	memset((void *)t->twice[side], 0, sizeof t->twice[side]);
+	t->young[side] = 0;
+	living->births = t->births;
+	t->births_before_reading = living->births;
 	atomic_thread_fence(memory_order_seq_cst);
-	b->totals->reading = number;
+	t->reading = number;
 	atomic_thread_fence(memory_order_seq_cst);
-	error = bpf_probe_records(b, add_living, &living);
+	error = bpf_probe_records(b, add_living, living);
 	if (error)
 		return error;
+	if (!copy_stable(&t->deaths, ended, t->dead, sizeof *ended))
+		return 1;
+	accounted = living->old;
+	for (int k = 0; k < KIND_COUNT; k++)
+		accounted += ended->dead[k].threads - ended->twice[side][k].threads;
+	return accounted - ended->young[side] < living->births;
+}
+
+static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
+{
+	struct living living;
+	struct ended ended;
+	int missing = 1;
+
+	for (int i = 0; i < READING_TRIES && missing > 0; i++) {
+		missing = walk_once(b, &living, &ended);
+		if (missing > 0)
+			sched_yield(); /* for it to run for the last time */
+	}
+	if (missing < 0)
+		return missing;
+	reading->lost += (uint64_t)missing;
 	if (living.visits) /* the moment of the reading is that at which threads were read */
 		reading->time_ns = living.visited_ns / living.visits;
-	/* Who dies between the two copies is in both or in neither only if the gate holds for
-	 * both: they lie side by side and are copied as one. */
-	struct {
-		struct park_times dead[KIND_COUNT], twice[2][KIND_COUNT];
-	} ended;
-	_Static_assert(offsetof(struct park_totals, twice) - offsetof(struct park_totals, dead) ==
-	                   sizeof dead,
-	               "copied as one");
-	if (!copy_stable(&b->totals->deaths, &ended, b->totals->dead, sizeof ended))
-		reading->lost++;
 	for (int k = 0; k < KIND_COUNT; k++) {
-		struct park_times *sum = &ended.dead[k];
-		uint64_t *to = (uint64_t *)sum;
-		const uint64_t *less = (const uint64_t *)&ended.twice[number & 1][k];
+		const struct park_times *twice = &ended.twice[b->totals->reading & 1][k];
+		uint64_t *sum = (uint64_t *)&ended.dead[k];
+		const uint32_t most = b->totals->most[k];
 
-		times_add(sum, &living.times[k]);
+		times_add(&ended.dead[k], &living.times[k]);
 		for (size_t i = 0; i < PARK_TIMES_WORDS; i++)
-			to[i] -= less[i];
-		fill_kind(&reading->kinds[k], k, sum);
+			sum[i] -= ((const uint64_t *)twice)[i];
+		fill_kind(&reading->kinds[k], k, &ended.dead[k]);
 		reading->kinds[k].threads_now = living.threads[k];
-		reading->kinds[k].threads_max = b->totals->most[k] > living.threads[k]
-		                                    ? b->totals->most[k]
-		                                    : living.threads[k];
+		reading->kinds[k].threads_max = most > living.threads[k] ? most : living.threads[k];
 	}
 	return 0;
 }

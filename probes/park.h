@@ -71,6 +71,7 @@ struct park_thread {
 	uint32_t settled;  /* its enum thread_kind + 1, by which it is counted; 0: not known yet */
 	uint32_t last_class;    /* where it slept last */
 	uint32_t posts;         /* results posted since the last run of task work ended */
+	uint64_t number;        /* the how-manieth thread it is */
 	uint64_t born_ns;       /* when it was first seen */
 	uint64_t since_ns;      /* when word was set */
 	uint64_t call_since_ns; /* hidden threads: when the transferring call began, or 0 */
@@ -84,7 +85,7 @@ struct park_thread {
 /* What a reading says of a living thread. */
 struct park_record {
 	uint32_t tid, kind, word, mark;
-	uint64_t now_ns;
+	uint64_t number, now_ns;
 	struct park_times times;
 };
 
@@ -121,9 +122,12 @@ struct park_totals {
 	uint64_t overflowed, contended;
 	uint64_t storage_failed, torn, lost_wakeups, late_wakeups, map_full, context_failed;
 	uint32_t now[PARK_KINDS], most[PARK_KINDS]; /* threads of a kind */
+	uint64_t births;                            /* threads so far */
+	uint64_t births_before_reading;
 	struct park_gate deaths;
 	struct park_times dead[KIND_COUNT];
 	struct park_times twice[2][KIND_COUNT]; /* died after the reading had taken them */
+	uint64_t young[2];                      /* ended, and born since the reading began */
 	/* completions */
 	uint64_t parked_at_completion[PROBE_PARKED_MAX];
 	uint64_t arrived_in[ARRIVED_COUNT], arrived_over[OVER_COUNT];

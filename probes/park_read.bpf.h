@@ -132,6 +132,7 @@ int walk_read(struct bpf_iter__task *context)
 	if (!copy.done)
 		__sync_fetch_and_add(&totals.torn, 1);
 	record->tid = t->tid;
+	record->number = t->number;
 	record->mark = t->mark;
 	record->kind = kind_of(task, mark);
 	if (record->kind == KIND_COUNT)

@@ -21,9 +21,12 @@ static __always_inline struct park_thread *thread_of(struct task_struct *task)
 
 static __always_inline struct park_thread *thread_begin(struct task_struct *task)
 {
-	struct park_thread new = {.mark = NO_MARK}, *t;
+	struct park_thread new = {.mark = NO_MARK}, *t = thread_of(task);
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 
+	if (t)
+		return t;
+	new.number = __sync_fetch_and_add(&totals.births, 1) + 1;
 	new.born_ns = new.since_ns = bpf_ktime_get_ns();
 	if (pid) { /* as gettid() says it, in whatever pid namespace */
 		const uint32_t level = BPF_CORE_READ(pid, level);
@@ -142,6 +145,8 @@ static __noinline int thread_end(struct task_struct *task, struct park_thread *t
 	times_sum(&totals.dead[kind], &t->times);
 	if (claim && claim == READ_ONCE(totals.reading))
 		times_sum(&totals.twice[claim & 1][kind], &t->times);
+	if (t->number > READ_ONCE(totals.births_before_reading))
+		__sync_fetch_and_add(&totals.young[READ_ONCE(totals.reading) & 1], 1);
 	if (t->settled)
 		__sync_fetch_and_add(&totals.now[kind], -1);
 	__sync_fetch_and_add(&totals.deaths.ended, 1);
