@@ -198,26 +198,42 @@ static void compute(struct turn *t)
 	                 __ATOMIC_RELAXED);
 }
 
+static int look(struct turn *t)
+{
+	struct loop *loop = t->loop;
+
+	if (!t->synchronous && loop->mark->doing != DOING_NOTHING)
+		thread_mark_set(loop->mark, DOING_NOTHING, t->now_ns); /* held by neither */
+	return engine_reap(loop->engine, t->done, 1, loop->plan->batch, 0);
+}
+
+static int park(struct turn *t)
+{
+	struct loop *loop = t->loop;
+
+	thread_mark_set(loop->mark, DOING_WAIT, witness_now_ns());
+	return engine_reap(loop->engine, t->done, 1, loop->plan->batch, -1);
+}
+
 /* Takes what has completed, waiting as the plan says. Returns how many, or -errno. */
 static int reap(struct turn *t)
 {
-	struct loop *loop = t->loop;
-	const bool park = loop->plan->wait == WAIT_PARK && !t->synchronous;
-	int n;
+	const uint32_t caps = t->loop->engine->ops->caps;
+	const bool parks = t->loop->plan->wait == WAIT_PARK && !t->synchronous;
+	int n = 0;
 
-	if (park)
-		thread_mark_set(loop->mark, DOING_WAIT, witness_now_ns());
-	else if (!t->synchronous && loop->mark->doing != DOING_NOTHING)
-		thread_mark_set(loop->mark, DOING_NOTHING, t->now_ns); /* held by neither */
-	n = engine_reap(loop->engine, t->done, 1, loop->plan->batch, park ? -1 : 0);
-	if (n == 0 && !park) {
-		if (loop->plan->wait == WAIT_COMPUTE)
-			compute(t);
+	/* Who parks looks first where that is free: it may not have to. */
+	if (!parks || caps & ENGINE_QUICK_LOOK)
+		n = look(t);
+	if (n == 0 && parks)
+		n = park(t);
+	else if (n == 0 && t->loop->plan->wait == WAIT_COMPUTE)
+		compute(t);
+	if (n == 0 && !parks)
 		return 0;
-	}
 	t->now_ns = witness_now_ns();
-	if (park || t->synchronous)
-		thread_mark_set(loop->mark, DOING_NOTHING, t->now_ns);
+	if (t->loop->mark->doing != DOING_NOTHING)
+		thread_mark_set(t->loop->mark, DOING_NOTHING, t->now_ns);
 	return n;
 }
 

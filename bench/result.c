@@ -238,8 +238,8 @@ json_t *result_to_json(const struct run_result *result, const struct environment
 	for (uint32_t i = 0; i < result->warning_count; i++)
 		json_array_append_new(warnings, json_text(result->warnings[i]));
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "iostudy/run/1",
-	                 "status", run_status_names[result->status], "why",
-	                 result->status == RUN_OK ? json_null() : json_text(result->why),
+	                 "status", run_outcome_names[result->status], "why",
+	                 result->status == OUTCOME_OK ? json_null() : json_text(result->why),
 	                 "environment", result_environment(environment), "plan",
 	                 plan_to_json(&result->plan), "measured", measured_to_json(result),
 	                 "probes", probes_to_json(result), "warnings", warnings);

@@ -23,7 +23,7 @@ enum {
 	SPARE_FDS = 64,         /* descriptors that a process needs beside its connections */
 };
 
-const char *const run_status_names[] = {"ok", "skipped", "failed", "interrupted"};
+const char *const run_outcome_names[] = {"ok", "skipped", "failed", "interrupted"};
 
 /* What a run holds; freed in reverse. */
 struct scene {
@@ -39,7 +39,7 @@ struct scene {
 	struct edge *from, *to;
 };
 
-static void end_with(struct run_result *result, enum run_status status, const char *format, ...)
+static void end_with(struct run_result *result, enum run_outcome status, const char *format, ...)
 {
 	va_list arguments;
 
@@ -80,7 +80,7 @@ static int check_limits(struct scene *s)
 	if (!(workload->need & ENGINE_SOCKETS) || getrlimit(RLIMIT_NOFILE, &files) != 0 ||
 	    files.rlim_cur >= want)
 		return 0;
-	end_with(s->result, RUN_FAILED,
+	end_with(s->result, OUTCOME_FAILED,
 	         "--depth %u needs %llu descriptors, a connection for each request: RLIMIT_NOFILE "
 	         "is %llu; raise it with ulimit -n, or use --depth %llu",
 	         s->plan->depth, (unsigned long long)want, (unsigned long long)files.rlim_cur,
@@ -100,7 +100,7 @@ static int prepare_cache(struct scene *s)
 	else
 		err = file_cache_drop(s->plan->file);
 	if (err)
-		end_with(s->result, RUN_FAILED, "%.200s: cannot %s the page cache: %s",
+		end_with(s->result, OUTCOME_FAILED, "%.200s: cannot %s the page cache: %s",
 		         s->plan->file, s->plan->cache == CACHE_HOT ? "read it into" : "drop it from",
 		         strerror(-err));
 	return err;
@@ -114,7 +114,7 @@ static int start_peer(struct scene *s)
 		return 0;
 	err = peer_start(&s->peer, s->plan, s->result->why);
 	if (err)
-		s->result->status = RUN_FAILED;
+		s->result->status = OUTCOME_FAILED;
 	return err;
 }
 
@@ -164,7 +164,7 @@ static int open_probe(struct scene *s)
 	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s->own_marks == MAP_FAILED) {
 		s->marks = s->own_marks = NULL;
-		end_with(s->result, RUN_FAILED, "no memory for the table of threads");
+		end_with(s->result, OUTCOME_FAILED, "no memory for the table of threads");
 		return -ENOMEM;
 	}
 	if (strcmp(name, "none") == 0)
@@ -173,7 +173,7 @@ static int open_probe(struct scene *s)
 		if (try_probe(s, probe_find(name), why) == 0)
 			return 0;
 		s->result->probe_missing = true;
-		end_with(s->result, RUN_SKIPPED, "probe %s: %s", name, why);
+		end_with(s->result, OUTCOME_SKIPPED, "probe %s: %s", name, why);
 		return -EOPNOTSUPP;
 	}
 	for (const struct probe_ops *const *ops = probe_table; *ops; ops++) {
@@ -191,22 +191,22 @@ static bool is_over(struct scene *s)
 	int status = 0;
 
 	if (*s->options->signal) {
-		end_with(s->result, RUN_INTERRUPTED, "interrupted by signal %d",
+		end_with(s->result, OUTCOME_INTERRUPTED, "interrupted by signal %d",
 		         (int)*s->options->signal);
 		return true;
 	}
 	if (__atomic_load_n(&witness->broken, __ATOMIC_ACQUIRE) == 1) {
-		end_with(s->result, witness->err == -EOPNOTSUPP ? RUN_SKIPPED : RUN_FAILED, "%s",
+		end_with(s->result, witness->err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s",
 		         witness->why);
 		return true;
 	}
 	if (child_has_ended(s->subject, &status)) {
 		if (WIFSIGNALED(status))
-			end_with(s->result, RUN_FAILED,
+			end_with(s->result, OUTCOME_FAILED,
 			         "the measured process was killed by signal %d (%s)",
 			         WTERMSIG(status), strsignal(WTERMSIG(status)));
 		else
-			end_with(s->result, RUN_FAILED,
+			end_with(s->result, OUTCOME_FAILED,
 			         "the measured process ended before its time, status %d",
 			         WEXITSTATUS(status));
 		return true;
@@ -247,8 +247,8 @@ static bool take_edge(struct scene *s, struct edge *edge)
 {
 	int err = edge_read(edge, s->subject, s->witness, s->marks, s->probe);
 
-	if (err && s->result->status == RUN_OK)
-		end_with(s->result, RUN_FAILED, "the probe %s cannot be read: %s", s->result->probe,
+	if (err && s->result->status == OUTCOME_OK)
+		end_with(s->result, OUTCOME_FAILED, "the probe %s cannot be read: %s", s->result->probe,
 		         strerror(-err));
 	return err == 0;
 }
@@ -259,7 +259,7 @@ static int start_subject(struct scene *s)
 
 	s->witness = witness_make(s->plan->threads);
 	if (!s->witness) {
-		end_with(s->result, RUN_FAILED, "no memory for the counters of %u threads",
+		end_with(s->result, OUTCOME_FAILED, "no memory for the counters of %u threads",
 		         s->plan->threads);
 		return -ENOMEM;
 	}
@@ -269,7 +269,7 @@ static int start_subject(struct scene *s)
 	                           .in_flight = s->probe ? s->probe->in_flight : NULL};
 	s->subject = subject_start(&subject);
 	if (s->subject < 0)
-		end_with(s->result, RUN_FAILED, "cannot start the measured process: %s",
+		end_with(s->result, OUTCOME_FAILED, "cannot start the measured process: %s",
 		         strerror(-(int)s->subject));
 	return s->subject < 0 ? (int)s->subject : 0;
 }
@@ -283,7 +283,7 @@ static void measure(struct scene *s)
 	if (!await_threads(s, &s->witness->ready))
 		return;
 	if (s->probe && probe_attach(s->probe, s->subject, why) != 0) {
-		end_with(s->result, RUN_FAILED, "probe %s: %s", s->result->probe, why);
+		end_with(s->result, OUTCOME_FAILED, "probe %s: %s", s->result->probe, why);
 		return;
 	}
 	/* Also a rehearsal: the pages of an edge are in memory when it has to be quick. */
@@ -344,13 +344,13 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 	s.to = malloc(sizeof *s.to);
 	result->reading = calloc(1, sizeof *result->reading);
 	if (!s.from || !s.to || !result->reading) {
-		end_with(result, RUN_FAILED, "no memory for the readings");
+		end_with(result, OUTCOME_FAILED, "no memory for the readings");
 		take_down(&s);
 		return;
 	}
 	err = plan_complete(&result->plan, result->why);
 	if (err)
-		result->status = err == -EOPNOTSUPP ? RUN_SKIPPED : RUN_FAILED;
+		result->status = err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED;
 	if (!err)
 		err = check_limits(&s);
 	if (!err)

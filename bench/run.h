@@ -13,8 +13,8 @@
 #include "bench/witness.h"
 #include "probes/probe.h"
 
-enum run_status { RUN_OK, RUN_SKIPPED, RUN_FAILED, RUN_INTERRUPTED };
-extern const char *const run_status_names[]; /* as in JSON */
+enum run_outcome { OUTCOME_OK, OUTCOME_SKIPPED, OUTCOME_FAILED, OUTCOME_INTERRUPTED };
+extern const char *const run_outcome_names[]; /* as in JSON */
 
 enum { RUN_WARNINGS = 8 };
 
@@ -25,7 +25,7 @@ struct run_options {
 };
 
 struct run_result {
-	enum run_status status;
+	enum run_outcome status;
 	char why[PLAN_WHY_SIZE]; /* unless ok */
 	bool probe_missing;      /* skipped since the probe that was asked for is not to be had */
 	struct plan plan;        /* completed */

@@ -101,7 +101,7 @@ static void execute(struct session *s, struct plan *plan, struct run_result *res
 
 	if (disk && prepare_file(s, plan) != 0) {
 		memset(result, 0, sizeof *result);
-		result->status = signal_came ? RUN_INTERRUPTED : RUN_FAILED;
+		result->status = signal_came ? OUTCOME_INTERRUPTED : OUTCOME_FAILED;
 		result->plan = *plan;
 		snprintf(result->why, sizeof result->why, "%s", s->file_why);
 		return;
@@ -124,7 +124,7 @@ static json_t *conclude(const struct session *s, const struct run_result *result
 
 static void keep(struct session *s, json_t *run)
 {
-	char why[RUN_WHY_SIZE];
+	char why[STORE_WHY_SIZE];
 
 	if (!s->request.output || s->store_failed)
 		return;
@@ -134,18 +134,22 @@ static void keep(struct session *s, json_t *run)
 	s->store_failed = true;
 }
 
-static void count(struct session *s, enum run_status status)
+static void count(struct session *s, enum run_outcome status)
 {
-	s->ok += status == RUN_OK;
-	s->skipped += status == RUN_SKIPPED;
-	s->failed += status == RUN_FAILED;
+	s->ok += status == OUTCOME_OK;
+	s->skipped += status == OUTCOME_SKIPPED;
+	s->failed += status == OUTCOME_FAILED;
 }
 
 /* False when stdout is closed or full. */
 static bool print_json(const json_t *run)
 {
-	return json_dumpf(run, stdout, JSON_COMPACT) == 0 && putchar('\n') != EOF &&
-	       fflush(stdout) == 0;
+	char *line = store_line(run);
+	const bool good = line && fputs(line, stdout) != EOF && putchar('\n') != EOF &&
+	                  fflush(stdout) == 0;
+
+	free(line);
+	return good;
 }
 
 static bool run_cell(struct session *s, uint32_t index)

@@ -19,6 +19,12 @@ enum {
 	ENGINE_THREADS_MAX = 1 << 14, /* threads of one engine's pool */
 };
 
+/*
+ * Descriptors come as they are made, without O_NONBLOCK (with it some engines give -EAGAIN as a
+ * result), and go so too. A stream is what read(2) takes in its order: a pipe, a socket, an
+ * eventfd; a regular file is none. WRITE to a pipe without a reader raises SIGPIPE, as write(2)
+ * does: its user ignores that signal.
+ */
 enum io_op {
 	IO_NOP,     /* completes with result 0; no engine waits for it */
 	IO_READ,    /* pread(2) at offset; offset UINT64_MAX is a stream: read(2) */
@@ -40,7 +46,8 @@ struct io_req {
 	};
 	void *data;      /* READ, WRITE, RECV, SEND: the bytes. CONNECT: a struct sockaddr */
 	uint32_t length; /* bytes at data */
-	int32_t fd;      /* CONNECT: filled by the engine, so that shutdown(2) can end it */
+	int32_t fd;      /* CONNECT: the socket, which submit makes, so that shutdown(2) can
+	                    end it; or -errno, which is the result then */
 	uint8_t op;      /* enum io_op */
 };
 
@@ -56,12 +63,13 @@ enum engine_caps {
 	ENGINE_TIMERS = 1 << 2,      /* TIMEOUT */
 	ENGINE_SYNCHRONOUS = 1 << 3, /* submit makes the call itself, accepts one slot at a time,
 	                                and reap never sleeps */
-	ENGINE_TWO_SIDED = 1 << 4,   /* one thread may submit while another reaps */
-	ENGINE_HIDDEN_THREADS =
-	    1 << 5,                  /* a library serves by threads that it does not show, so that
-	                                   they cannot be told through the hooks */
-	ENGINE_CONNECTIONS = 1 << 6, /* ACCEPT, CONNECT */
-	ENGINE_NO_IO = 1 << 7,       /* performs nothing: each request is complete at once, and what
+	ENGINE_TWO_SIDED = 1 << 4,   /* one thread may submit while another reaps. The first lives
+	                                until its requests are back: a ring takes back those of
+	                                a thread that ends, with -ECANCELED */
+	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library's own threads serve, which no hook tells of */
+	ENGINE_CONNECTIONS = 1 << 6,    /* ACCEPT, CONNECT */
+	ENGINE_QUICK_LOOK = 1 << 8, /* a look (reap with timeout 0) makes no system call */
+	ENGINE_NO_IO = 1 << 7, /* performs nothing: each request is complete at once, and what
 	                                moves bytes claims its length */
 };
 
@@ -140,13 +148,15 @@ int engine_submit(struct engine *e, const uint32_t *slots, uint32_t n);
 /* Takes completions. Writes at most max (>= 1) of them and returns how many. Waits until there
  * are min (<= max): for ever with timeout_ns < 0, at most about timeout_ns otherwise; 0 only
  * looks. It may return early with fewer, and a signal ends it early; neither is an error. A
- * time-out is no error either: 0. It never pushes submissions. -errno: the engine broke.
- * Each slot accepted comes back exactly once. */
+ * time-out is no error either: 0. With nothing in flight it may return at once. It never pushes
+ * submissions. -errno: the engine broke. Each slot accepted comes back exactly once. */
 int engine_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
 		int64_t timeout_ns);
 
-/* Ends the engine in bounded time, also with slots in flight (requests that cannot be taken back
- * must be ended by shutdown(2) of their socket first). Touches no memory of the caller after. */
+/* Ends the engine in bounded time, also with slots in flight, and closes the descriptors of
+ * ACCEPT and CONNECT that nobody took. Touches no memory of the caller after. What cannot be
+ * taken back is waited for: a transfer that the disk has begun; and with posix-aio every call
+ * in progress, so that its user ends it first, by shutdown(2) or from the pipe's other end. */
 void engine_close(struct engine *e);
 
 /* Slots accepted and not yet handed back. */
@@ -165,7 +175,8 @@ void engine_call_begin(const struct engine *e, uint32_t slot);
 void engine_call_end(const struct engine *e, uint32_t slot);
 
 /* For engines: makes the blocking call for r, on this thread, and returns its result. EINTR is
- * taken up again; with *stop set (may be NULL) it ends the call with -ECANCELED instead. */
+ * taken up again; with *stop set (may be NULL) it ends the call with -ECANCELED instead. The
+ * socket of a CONNECT has been made before, and is closed when it cannot be connected. */
 int32_t engine_call(struct io_req *r, const bool *stop);
 
 #endif

@@ -31,6 +31,13 @@ static inline struct timespec engine_wait_time(int64_t timeout_ns)
 	};
 }
 
+/* For an engine that looks at a request again when it completes, where only the kernel stood
+ * between the thread that submitted it and the one that reaps: makes the hand-over visible. */
+static inline void engine_acquire(const struct engine *e, uint32_t slot)
+{
+	assert(__atomic_load_n(&e->owner[slot], __ATOMIC_ACQUIRE));
+}
+
 /* Writes one sentence into why, and returns error: "return engine_reason(why, -EMFILE, …)". */
 int engine_reason(char why[ENGINE_WHY_SIZE], int error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -147,6 +147,7 @@ static int32_t uring_result(const struct engine *e, uint32_t slot, int32_t resul
 {
 	const struct io_req *r = &e->config.requests[slot];
 
+	engine_acquire(e, slot);
 	if (r->op == IO_TIMEOUT)
 		return result == -ETIME ? 0 : result;
 	if (r->op != IO_CONNECT)
@@ -261,7 +262,7 @@ const struct engine_ops engine_uring = {
     .name = "uring",
     .summary = "io_uring: one ring, with registered memory and descriptors",
     .size = sizeof(struct uring),
-    .caps = ENGINE_NEEDS | ENGINE_TWO_SIDED,
+    .caps = ENGINE_NEEDS | ENGINE_TWO_SIDED | ENGINE_QUICK_LOOK,
     .open = uring_open,
     .submit = uring_submit,
     .reap = uring_reap,

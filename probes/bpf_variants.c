@@ -3,8 +3,12 @@
  */
 #include <bpf/btf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "probes/bpf.h"
 
@@ -94,13 +98,35 @@ static void find_context(const struct btf *btf, struct bpf_variants *variants)
 	variants->current_distance = current - queues;
 }
 
+/* From 6.16 on the description can be mapped; to read it takes a call for every 4 KiB of it. */
+static struct btf *load_description(void)
+{
+	struct btf *btf = NULL;
+	struct stat status;
+	void *memory;
+	const int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &status)) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	memory = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (memory == MAP_FAILED)
+		return btf__load_vmlinux_btf();
+	btf = btf__new(memory, (uint32_t)status.st_size);
+	munmap(memory, (size_t)status.st_size);
+	return btf;
+}
+
 int bpf_variants_find(struct bpf_variants *variants)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = load_description();
 
 	memset(variants, 0, sizeof *variants);
 	if (!btf)
-		return -ENOENT;
+		return errno ? -errno : -ENOENT;
 	variants->block_io_start = tracepoint_arguments(btf, "block_io_start") == 1;
 	variants->sk_data_ready = tracepoint_arguments(btf, "sk_data_ready") == 1;
 	variants->io_uring_complete_cqe = tracepoint_arguments(btf, "io_uring_complete") == 3;

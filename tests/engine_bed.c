@@ -245,3 +245,18 @@ bool bed_threads_down_to(uint32_t threads)
 	}
 	return true;
 }
+
+static void *drain(void *argument)
+{
+	const int *fd = argument;
+	char data[65536];
+
+	while (recv(*fd, data, sizeof data, 0) > 0)
+		;
+	return NULL;
+}
+
+bool bed_drain(pthread_t *thread, const int *fd)
+{
+	return pthread_create(thread, NULL, drain, (void *)fd) == 0;
+}

@@ -8,6 +8,8 @@
 #include "engines/engine.h"
 #include "tests/test.h"
 
+#include <pthread.h>
+
 enum {
 	BED_BLOCK = 4096,     /* bytes of memory of each slot */
 	BED_HANG_MS = 30000,  /* only a hang takes longer */
@@ -56,6 +58,9 @@ char bed_byte(uint64_t place);
 /* Connected sockets; a listening one on loopback, whose address is stored. */
 bool bed_pair(int pair[2], bool tcp);
 int bed_listen(void *address, uint32_t *length, bool tcp, int backlog);
+
+/* A thread that receives from *fd, and throws away, until the end; join it. */
+bool bed_drain(pthread_t *thread, const int *fd);
 
 uint64_t bed_now_ns(void);
 uint32_t bed_threads(void); /* of this process, workers of the kernel's io-wq not counted */

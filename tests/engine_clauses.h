@@ -37,11 +37,12 @@ void clause_timer_past(const struct engine_ops *ops);
 void clause_storm(const struct engine_ops *ops);
 void clause_depth(const struct engine_ops *ops);
 void clause_prefix(const struct engine_ops *ops);
+void clause_refusal(const struct engine_ops *ops);
+void clause_descriptor_reuse(const struct engine_ops *ops);
+
+/* clauses_threads.c: several threads at one engine */
 void clause_two_sided(const struct engine_ops *ops);
 void clause_hooks(const struct engine_ops *ops);
-void clause_refusal(const struct engine_ops *ops);
-void clause_reopen(const struct engine_ops *ops);
-void clause_descriptor_reuse(const struct engine_ops *ops);
 
 /* clauses_close.c: what ends a request and an engine */
 void clause_close_idle(const struct engine_ops *ops);

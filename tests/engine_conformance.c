@@ -3,6 +3,7 @@
  * over the fake one. A row is a clause and what an engine must be able to do to answer it.
  */
 #include "tests/engine_clauses.h"
+#include "tests/fake_engine.h"
 
 #include <stdio.h>
 
@@ -41,6 +42,13 @@ static const struct clause clauses[] = {
     {"timer_is_never_early", clause_timer, ENGINE_TIMERS, ENGINE_NO_IO},
     {"timers_together_are_never_early", clause_timer_order, ENGINE_TIMERS, ENGINE_NO_IO},
     {"timer_of_the_past_completes", clause_timer_past, ENGINE_TIMERS, ENGINE_NO_IO},
+    {"gives_each_slot_back_once", clause_storm, 0, 0},
+    {"serves_its_full_depth", clause_depth, 0, 0},
+    {"accepts_a_prefix", clause_prefix, 0, 0},
+    {"serves_two_threads", clause_two_sided, ENGINE_SOCKETS | ENGINE_TWO_SIDED, 0},
+    {"tells_of_its_threads", clause_hooks, 0, 0},
+    {"refuses_what_it_cannot_serve", clause_refusal, 0, 0},
+    {"knows_a_descriptor_that_comes_again", clause_descriptor_reuse, ENGINE_SOCKETS, ENGINE_NO_IO},
     {"close_leaves_nothing", clause_close_idle, 0, 0},
     {"close_closes_what_nobody_took", clause_close_untaken, ENGINE_CONNECTIONS, ENGINE_NO_IO},
     {"close_ends_long_timers", clause_close_timer, ENGINE_TIMERS, WAITS_NEVER},
@@ -53,7 +61,7 @@ static const struct clause clauses[] = {
     {"shutdown_brings_back_connect", clause_shutdown_connect, ENGINE_CONNECTIONS, WAITS_NEVER},
 };
 
-enum { ROWS_MAX = 2048 };
+enum { ROWS_MAX = 2048, FAKE_SEEDS = 5 };
 
 struct row {
 	const struct engine_ops *ops;
@@ -67,11 +75,25 @@ static void run_row(const void *argument)
 	row->clause->function(row->ops);
 }
 
+#ifdef __SANITIZE_THREAD__
+static void skip_hidden_threads(const void *argument)
+{
+	(void)argument;
+	SKIP("the C library starts these threads unseen by ThreadSanitizer, which crashes in them");
+}
+#endif
+
 static void register_engine(const struct engine_ops *ops, const char *suite)
 {
 	static struct row rows[ROWS_MAX];
 	static uint32_t count;
 
+#ifdef __SANITIZE_THREAD__
+	if (ops->caps & ENGINE_HIDDEN_THREADS) {
+		test_register(suite, "all", skip_hidden_threads, NULL, __FILE__, __LINE__);
+		return;
+	}
+#endif
 	for (uint32_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
 		const struct clause *clause = &clauses[i];
 
@@ -94,5 +116,13 @@ __attribute__((constructor)) static void register_all(void)
 			if (*c == '-')
 				*c = '_';
 		register_engine(engine_table[i], suite);
+	}
+	for (uint16_t seed = 1; seed <= FAKE_SEEDS; seed++) {
+		static struct engine_ops fakes[FAKE_SEEDS];
+		char suite[64];
+
+		fakes[seed - 1] = fake_engine((struct fake_faults){.seed = seed});
+		snprintf(suite, sizeof suite, "engine_fake_%u", seed);
+		register_engine(&fakes[seed - 1], suite);
 	}
 }
