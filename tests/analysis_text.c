@@ -191,7 +191,7 @@ TEST(text, odd_names_and_huge_numbers_fit_as_well)
 	    "</script><script>alert(1)</script>",
 	    "",
 	    "\\u001b[2J\\u202e",
-	    "a-name-that-is-far-too-long-for-any-column-of-any-table-that-anybody-would-ever-print"};
+	    "a-name-that-is-far-too-long-for-any-column-of-any-table-that-anybody-prints"};
 	static const char *const paths[] = {"plan.engine",
 	                                    "plan.workload",
 	                                    "plan.wait",
