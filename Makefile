@@ -23,7 +23,7 @@ LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
-LINT_PACKAGES := clang-format clang-tidy
+LINT_PACKAGES := clang-format clang-tidy mandoc
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
@@ -73,9 +73,9 @@ $(BUILD)/iostudy: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
 $(BUILD)/tests/run: $(call objects,$(TEST_SRC)) $(patsubst %.cc,$(BUILD)/%.o,$(TEST_CC)) $(BUILD)/libiostudy.a
 	$(CXX) $(ALL_CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lgtest
 
-$(BUILD)/tests/programs/%: tests/programs/%.c Makefile
+$(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/libiostudy.a Makefile
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(LIBS)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libiostudy.a $(LIBS)
 
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
 

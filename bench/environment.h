@@ -55,6 +55,9 @@ int environment_read(struct environment *env, const char *path);
  * nothing speaks against the place. text has room for the sentence. */
 const char *environment_caveat(const struct environment *env, const char *path, char text[240]);
 
+/* The number in /proc/sys/NAME ("kernel/pid_max"), or -1. */
+int64_t environment_setting(const char *name);
+
 /* The time that the hypervisor took from this machine since boot, in ns; -1: not known. The
  * difference over a window says whether its figures can be trusted. */
 int64_t environment_steal_ns(void);

@@ -45,6 +45,13 @@ int64_t environment_file_number(const char *path)
 	return errno || end == text ? -1 : value;
 }
 
+int64_t environment_setting(const char *name)
+{
+	char path[256];
+	snprintf(path, sizeof path, "/proc/sys/%.200s", name);
+	return environment_file_number(path);
+}
+
 const char *environment_magic_name(uint64_t magic)
 {
 	static const struct {

@@ -68,8 +68,8 @@ static const char documentation[] =
 
 /* What fio calls our engines. */
 static const char *const engine_aliases[][2] = {
-    {"io_uring", "uring"}, {"psync", "blocking"}, {"sync", "blocking"}, {"posixaio", "posix-aio"},
-    {NULL, NULL},
+    {"io_uring", "uring"},     {"psync", "blocking"}, {"sync", "blocking"},
+    {"posixaio", "posix-aio"}, {NULL, NULL},
 };
 
 static const char *const basic_engines[] = {"blocking", "pool",  "posix-aio",
@@ -269,8 +269,8 @@ static void make_options(struct argp_option options[OPTIONS_MAX])
 	for (int i = 0; plan_settings[i].name; i++) {
 		const struct plan_setting *s = &plan_settings[i];
 
-		options[n++] =
-		    (struct argp_option){s->name, KEY_SETTING + i, s->argument, 0, s->help, 2};
+		options[n++] = (struct argp_option){s->name, KEY_SETTING + i, s->argument,
+		                                    0,       s->help,         2};
 		if (s->alias)
 			options[n++] = (struct argp_option){s->alias, 0, 0, OPTION_ALIAS, 0, 2};
 	}

@@ -212,8 +212,8 @@ static void begin(struct session *s)
 		fprintf(stderr, "iostudy: %s\n", s->file_why);
 		exit(EXIT_RUN_FAILED);
 	}
-	environment_read(&s->environment, s->request.plan.file_named ? s->request.plan.file
-	                                                             : s->request.directory);
+	environment_read(&s->environment,
+	                 s->request.plan.file_named ? s->request.plan.file : s->request.directory);
 	if (environment_caveat(&s->environment, s->request.directory, caveat) && !s->request.json)
 		fprintf(stderr, "%s\n", caveat);
 }

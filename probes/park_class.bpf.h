@@ -111,6 +111,7 @@ static __always_inline uint32_t word_off(struct task_struct *task, struct park_t
 		return (STATE_RUNNABLE + 1) | in_call;
 	kind_settle(t, kind_of(task, mark));
 	class = class_of(task, t, sleep_state);
-	t->last_class = class;
+	if (class != CLASS_STOPPED) /* a call that goes on after a stop is restart_syscall */
+		t->last_class = class;
 	return (state_of(class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT | in_call;
 }

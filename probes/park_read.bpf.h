@@ -59,7 +59,7 @@ int walk_seed(struct bpf_iter__task *context)
 		return 0;
 	}
 	word = word_off(task, t, state);
-	if (knobs.hidden && t->mark == NO_MARK &&
+	if (knobs.hidden && t->mark == NO_MARK && task->pid != task->tgid &&
 	    (word >> WORD_CLASS_SHIFT & 0xff) == CLASS_DIRECT) {
 		t->call_since_ns = t->born_ns;
 		kind_settle(t, KIND_AIO_HELPER);

@@ -10,7 +10,7 @@
 
 #include "probes/table.h"
 
-const struct probe_ops *const probe_table[] = {&probe_bpf, NULL};
+const struct probe_ops *const probe_table[] = {&probe_bpf, &probe_schedstat, NULL};
 
 const char *const thread_kind_names[KIND_COUNT] = {
     [KIND_APPLICATION] = "application", [KIND_POOL] = "pool",     [KIND_AIO_HELPER] = "aio-helper",

@@ -47,6 +47,10 @@ static void account(struct thread_mark *mark, uint64_t now_ns)
 		mark->held_ns += elapsed_ns;
 	if (mark->doing == DOING_CALL)
 		mark->served_ns += elapsed_ns;
+	if (mark->doing == DOING_RESULT)
+		mark->result_ns += elapsed_ns;
+	if (mark->doing == DOING_IDLE)
+		mark->idle_ns += elapsed_ns;
 }
 
 static void change(struct thread_mark *mark, enum thread_doing doing, bool ended, uint64_t now_ns)

@@ -55,12 +55,14 @@ struct thread_mark {
 	uint32_t sequence;
 	uint8_t kind;  /* enum thread_kind */
 	uint8_t doing; /* enum thread_doing */
-	uint8_t ended;
+	uint8_t ended;  /* by then since_ns is when */
 	uint8_t unused[5];
 	uint64_t since_ns;  /* when doing began, CLOCK_MONOTONIC */
 	uint64_t held_ns;   /* time spent in CALL, WAIT and RESULT, those that have ended */
 	uint64_t served_ns; /* the part of held_ns spent in CALL */
-	uint64_t unused2[3];
+	uint64_t result_ns; /* the part of held_ns spent in RESULT */
+	uint64_t idle_ns;   /* time spent in IDLE */
+	uint64_t unused2;
 };
 
 #ifndef __bpf__
@@ -75,8 +77,8 @@ void thread_mark_set(struct thread_mark *mark, enum thread_doing doing, uint64_t
 /* The thread is about to end. */
 void thread_mark_end(struct thread_mark *mark, uint64_t now_ns);
 
-/* A consistent copy of a mark that its thread may be writing, with held_ns and served_ns counted
- * up to now_ns. */
+/* A consistent copy of a mark that its thread may be writing, with its times counted up to
+ * now_ns. */
 struct thread_mark thread_mark_read(const struct thread_mark *mark, uint64_t now_ns);
 #endif
 

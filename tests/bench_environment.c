@@ -132,11 +132,11 @@ TEST(environment, knows_the_machine_also_where_the_place_cannot_be_looked_at)
 
 TEST(environment, reads_a_mount_table_with_odd_names)
 {
-	static const char
-	    table[] = "21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
-		      "33 21 0:28 / /a\\040-\\040b rw - btrfs /dev/mapper/a\\040b rw,subvol=/\n"
-		      "34 21 0:29 / /broken rw\n"
-		      "35 21 0:30 / /x rw - fuse.sshfs host:/x rw";
+	static const char table[] =
+	    "21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/root rw\n"
+	    "33 21 0:28 / /a\\040-\\040b rw - btrfs /dev/mapper/a\\040b rw,subvol=/\n"
+	    "34 21 0:29 / /broken rw\n"
+	    "35 21 0:30 / /x rw - fuse.sshfs host:/x rw";
 	char type[ENVIRONMENT_TEXT_SIZE], source[ENVIRONMENT_TEXT_SIZE];
 
 	CHECK(environment_mount_find(table, 21, type, source));

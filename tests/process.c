@@ -268,6 +268,19 @@ bool process_is_root(void)
 	return geteuid() == 0;
 }
 
+bool process_is_installed(const char *program)
+{
+	char script[128];
+	const char *const arguments[] = {"-c", script, NULL};
+	struct process_result r;
+
+	snprintf(script, sizeof script, "command -v %.80s", program);
+	process_run(&(struct process){.program = "sh", .argv = arguments}, &r);
+	const bool found = r.started && r.status == 0;
+	process_free(&r);
+	return found;
+}
+
 size_t process_widest_line(const char *text)
 {
 	size_t width = 0, widest = 0;

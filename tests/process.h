@@ -87,6 +87,9 @@ void process_remove_directory(const char *path);
 /* True where this process may do what only root may. */
 bool process_is_root(void);
 
+/* True where a program of that name is found by PATH. */
+bool process_is_installed(const char *program);
+
 /* The longest line of a text, in characters on the screen (UTF-8, without escapes). */
 size_t process_widest_line(const char *text);
 

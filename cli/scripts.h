@@ -1,0 +1,25 @@
+/*
+ * The bpftrace scripts that come with the program: where they are, and what each is for.
+ */
+#ifndef IOSTUDY_CLI_SCRIPTS_H
+#define IOSTUDY_CLI_SCRIPTS_H
+
+enum { SCRIPTS_MAX = 32, SCRIPT_PATH_SIZE = 4096 };
+
+struct script {
+	char name[64];     /* parked.bt */
+	char summary[200]; /* its first line of comment */
+};
+
+struct scripts {
+	char directory[SCRIPT_PATH_SIZE]; /* where they are; empty: not found */
+	char looked[SCRIPT_PATH_SIZE];    /* where they were looked for, for the message */
+	struct script list[SCRIPTS_MAX];  /* by name */
+	unsigned count;
+};
+
+/* Looks beside the program that runs: in its installation's share/iostudy, or in the source tree
+ * that it was built in. */
+void scripts_find(struct scripts *scripts);
+
+#endif
