@@ -164,21 +164,20 @@ void verdict_group(const struct groups *g, size_t group, char out[VERDICT_SIZE])
 		append(out, &at, "The larger difference is in ");
 		at = append_spread(out, at, largest, &spreads[largest]);
 	}
-	bool equal = false;
-	for (int q = 0; q < QUANTITY_COUNT; q++) {
-		if (q == largest || spreads[q].cells < 2)
-			continue;
-		if (spreads[q].differs) {
+	for (int q = 0; q < QUANTITY_COUNT; q++)
+		if (q != largest && spreads[q].differs) {
 			append(out, &at, " In ");
 			at = append_spread(out, at, q, &spreads[q]);
-			continue;
 		}
+	bool equal = false;
+	for (int q = 0; q < QUANTITY_COUNT; q++) {
+		if (spreads[q].cells < 2 || spreads[q].differs)
+			continue;
 		append(out, &at, equal ? ", " : largest < 0 ? "equal in " : " Equal in ");
 		append(out, &at, quantity_names[q]);
 		equal = true;
 	}
-	if (equal)
-		append(out, &at, ".");
+	append(out, &at, equal ? "." : "");
 	append_repeated(out, &at, &spreads[SPEED]);
 }
 
