@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 enum {
-	HISTOGRAM_EXACT = 64,        /* buckets of 1 ns, and buckets per doubling after them */
-	HISTOGRAM_DOUBLINGS = 38,    /* up to 2^44 ns = 4.9 hours; longer times count as that */
+	HISTOGRAM_EXACT = 64,     /* buckets of 1 ns, and buckets per doubling after them */
+	HISTOGRAM_DOUBLINGS = 38, /* up to 2^44 ns = 4.9 hours; longer times count as that */
 	HISTOGRAM_BUCKETS = HISTOGRAM_EXACT * (HISTOGRAM_DOUBLINGS + 1),
 };
 

@@ -30,7 +30,7 @@ const struct engine_ops *engine_find(const char *name)
 }
 
 int engine_open(struct engine *e, const struct engine_ops *ops, const struct engine_config *config,
-		char why[ENGINE_WHY_SIZE])
+                char why[ENGINE_WHY_SIZE])
 {
 	int error;
 
@@ -46,7 +46,7 @@ int engine_open(struct engine *e, const struct engine_ops *ops, const struct eng
 	e->state = calloc(1, ops->size ? ops->size : 1);
 	if (!e->owner || !e->state)
 		error = engine_reason(why, -ENOMEM, "%s: no memory for %u slots", ops->name,
-				      config->slots);
+		                      config->slots);
 	else
 		error = ops->open(e, why);
 	assert(error <= 0 && (error == 0 || why[0]));
@@ -88,7 +88,7 @@ int engine_submit(struct engine *e, const uint32_t *slots, uint32_t n)
 }
 
 int engine_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		int64_t timeout_ns)
+                int64_t timeout_ns)
 {
 	int n;
 

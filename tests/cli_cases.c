@@ -179,9 +179,10 @@ TEST(cases, tiny_runs_have_no_impossible_numbers)
 	};
 
 	for (size_t i = 0; i < sizeof tiny / sizeof *tiny; i++) {
-		json_t *runs = CLI_RUNS(0, "--engine", "blocking,uring,posix-aio,pool", "--workload",
-		                        "disk-randread,socket-delay", "--size", "64k", "--wait",
-		                        "park", tiny[i][0], tiny[i][1], tiny[i][2], tiny[i][3]);
+		json_t *runs = CLI_RUNS(0, "--engine", "blocking,uring,posix-aio,pool",
+		                        "--workload", "disk-randread,socket-delay", "--size", "64k",
+		                        "--wait", "park", tiny[i][0], tiny[i][1], tiny[i][2],
+		                        tiny[i][3]);
 
 		CHECK_EQUAL(json_array_size(runs), 8);
 		json_decref(runs);
@@ -231,10 +232,10 @@ TEST(cases, an_empty_file_and_a_file_under_a_block_are_refused)
 /* sysstat#128 */
 TEST(cases, no_locale_changes_a_figure)
 {
-	struct process p = {.argv = (const char *const[]){"--engine", "null", "--workload",
-	                                                  "timer-delay", QUICK, NULL},
-	                    .environment = (const char *const[]){"LC_ALL=de_DE.UTF-8",
-	                                                         "LANG=de_DE.UTF-8", NULL}};
+	struct process p = {
+	    .argv = (const char *const[]){"--engine", "null", "--workload", "timer-delay", QUICK,
+	                                  NULL},
+	    .environment = (const char *const[]){"LC_ALL=de_DE.UTF-8", "LANG=de_DE.UTF-8", NULL}};
 	json_t *runs = cli_runs(p, 0);
 
 	CHECK(cli_number(json_array_get(runs, 0), "measured.operations") > 0);
@@ -244,12 +245,9 @@ TEST(cases, no_locale_changes_a_figure)
 TEST(cases, what_is_mistyped_is_answered_with_the_nearest)
 {
 	static const char *const mistyped[][3] = {
-	    {"--engine", "urng", "uring"},
-	    {"--workload", "disk-randred", "disk-randread"},
-	    {"--probe", "bfp", "bpf"},
-	    {"--wait", "sleep", "compute"},
-	    {"--dept", "3x", "--depth"},
-	    {"--egnine", "uring", "engine"},
+	    {"--engine", "urng", "uring"}, {"--workload", "disk-randred", "disk-randread"},
+	    {"--probe", "bfp", "bpf"},     {"--wait", "sleep", "compute"},
+	    {"--dept", "3x", "--depth"},   {"--egnine", "uring", "engine"},
 	};
 
 	for (size_t i = 0; i < sizeof mistyped / sizeof *mistyped; i++) {

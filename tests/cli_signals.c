@@ -14,12 +14,12 @@
 /* Sends the signal so long after the start; the runs that were printed are all strict JSON. */
 static void interrupt(const char *engine, const char *workload, int sig, int64_t delay_ns)
 {
-	struct process p = {
-	    .argv = (const char *const[]){"--engine", engine, "--workload", workload, "--runtime",
-	                                  "20s", "--size", "8m", "--wait", "park", NULL},
-	    .signal = sig,
-	    .signal_group = true,
-	    .signal_delay_ns = delay_ns};
+	struct process p = {.argv = (const char *const[]){"--engine", engine, "--workload",
+	                                                  workload, "--runtime", "20s", "--size",
+	                                                  "8m", "--wait", "park", NULL},
+	                    .signal = sig,
+	                    .signal_group = true,
+	                    .signal_delay_ns = delay_ns};
 	json_t *runs = cli_runs(p, 128 + sig);
 	const size_t count = json_array_size(runs);
 
@@ -67,9 +67,9 @@ TEST(signals, at_any_moment_of_the_set_up)
 
 TEST(signals, a_second_one_ends_it_at_once_and_leaves_nothing)
 {
-	const char *const arguments[] = {"run",       "--engine", "blocking", "--workload",
+	const char *const arguments[] = {"run",           "--engine", "blocking", "--workload",
 	                                 "disk-randread", "--size",   "8m",       "--runtime",
-	                                 "20s",       "--json",   NULL};
+	                                 "20s",           "--json",   NULL};
 	struct process p = {.argv = arguments,
 	                    .signal = SIGINT,
 	                    .signal_group = true,
@@ -90,8 +90,9 @@ TEST(signals, a_second_one_ends_it_at_once_and_leaves_nothing)
 
 TEST(signals, a_closed_pipe_ends_it_like_sigpipe)
 {
-	const char *const arguments[] = {"run", "--engine", "null", "--workload", "timer-delay",
-	                                 "--runtime", "50ms", "--json", NULL};
+	const char *const arguments[] = {"run",        "--engine",    "null",
+	                                 "--workload", "timer-delay", "--runtime",
+	                                 "50ms",       "--json",      NULL};
 	struct process p = {.argv = arguments, .out = OUTPUT_BROKEN_PIPE};
 	struct process_result result;
 
