@@ -8,6 +8,7 @@
 #ifndef IOSTUDY_HISTOGRAM_H
 #define IOSTUDY_HISTOGRAM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -39,9 +40,15 @@ static inline uint64_t histogram_lowest(uint32_t bucket)
 	return (uint64_t)(bucket % HISTOGRAM_EXACT + HISTOGRAM_EXACT) << doubling;
 }
 
-static inline void histogram_add(struct histogram *h, uint64_t time_ns)
+/* shared: other threads may add to it too, which costs a locked addition. */
+static inline void histogram_add(struct histogram *h, uint64_t time_ns, bool shared)
 {
-	__atomic_fetch_add(&h->counts[histogram_bucket(time_ns)], 1, __ATOMIC_RELAXED);
+	uint64_t *count = &h->counts[histogram_bucket(time_ns)];
+
+	if (shared)
+		__atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+	else
+		__atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
 }
 
 #endif

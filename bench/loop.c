@@ -110,7 +110,7 @@ static void end_operation(struct turn *t, uint32_t slot)
 		own->latency_min_ns = latency_ns;
 	if (latency_ns > own->latency_max_ns)
 		own->latency_max_ns = latency_ns;
-	histogram_add(&t->loop->witness->latency, latency_ns);
+	histogram_add(&t->loop->witness->latency, latency_ns, t->loop->plan->threads > 1);
 }
 
 /* Hands completions to the workload, and goes on with what it answers. */

@@ -310,11 +310,11 @@ static void note_conditions(struct scene *s)
 {
 	const struct run_result *result = s->result;
 
-	if (result->window_ns && result->load > 0.02)
+	if (result->window_ns && result->steal_share > 0.02)
 		warn(s->result,
 		     "the hypervisor took %.0f %% of a CPU during the window: the "
 		     "figures are noisy",
-		     result->load * 100);
+		     result->steal_share * 100);
 	if (workload_find(s->plan->workload)->need & ENGINE_FILES && !s->plan->file_verified)
 		warn(s->result, "the file was not filled by iostudy, so its blocks could not be "
 		                "checked");
