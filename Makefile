@@ -23,7 +23,8 @@ LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
-LINT_PACKAGES := clang-format clang-tidy mandoc
+LINT_PACKAGES := clang-format mandoc
+TIDY_PACKAGES := clang-tidy
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
@@ -33,7 +34,8 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages
+.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages \
+        tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
 
@@ -43,6 +45,9 @@ packages:
 
 lint-packages:
 	@./.ci/packages $(LINT_PACKAGES)
+
+tidy-packages:
+	@./.ci/packages $(TIDY_PACKAGES)
 
 # --- building -----------------------------------------------------------------------------------
 $(BUILD)/%.o: %.c Makefile
@@ -84,12 +89,30 @@ test: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS)
 	@./.ci/test $(BUILD)
 
+# The main job, over all engines; then what computing instead of waiting changes.
+DEMO := $(BUILD)/demo
+demo: packages
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@rm -rf $(DEMO)
+	@$(BUILD)/iostudy run --engine all --keep -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy run --engine uring --wait compute -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.md
+	@$(BUILD)/iostudy show $(DEMO)
+	@echo "report: $(DEMO)/report.md    runs: $(DEMO)/runs.jsonl"
+
+# Ratios against peers doing the same work, each in one run.
+bench: packages
+	@./.ci/packages fio jq
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(TEST_PROGRAMS)
+	@status=0; for script in bench/floor.sh bench/fio.sh bench/pingpong.sh; do \
+		$$script $(BUILD) || status=1; done; exit $$status
+
 # The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
 lint: lint-packages
 	@./.ci/lint $(BUILD)
 
 TIDY_SRC = $(filter-out %.bpf.c,$(shell git ls-files '*.c'))
-tidy: packages lint-packages $(SKELETONS)
+tidy: packages tidy-packages $(SKELETONS)
 	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -I {} \
 		clang-tidy --quiet {} -- $(ALL_CPPFLAGS) -std=gnu11 2>/dev/null
 

@@ -4,10 +4,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -15,21 +17,58 @@
 
 enum { TEST_BYTES = 12288 }; /* no block size, no read-ahead: an odd one */
 
+/* The effective capabilities of this process. */
+static uint64_t capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	if (syscall(SYS_capget, &header, data))
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+static bool may_use_bpf(void)
+{
+	const uint64_t have = capabilities();
+	const uint64_t both = 1ull << CAP_BPF | 1ull << CAP_PERFMON;
+
+	return have & 1ull << CAP_SYS_ADMIN || (have & both) == both;
+}
+
+static bool locked_down(void)
+{
+	char line[128] = "";
+	const int fd = open("/sys/kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	if (read(fd, line, sizeof line - 1) < 0)
+		line[0] = 0;
+	close(fd);
+	return strstr(line, "[confidentiality]") != NULL;
+}
+
 int bpf_explain(int error, const char *log, char why[PROBE_WHY_SIZE])
 {
 	const size_t length = strcspn(log, "\n");
 
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		snprintf(
+		    why, PROBE_WHY_SIZE,
+		    "the kernel does not describe its types: /sys/kernel/btf/vmlinux cannot be "
+		    "read (CONFIG_DEBUG_INFO_BTF)");
+	else if (!may_use_bpf())
 		snprintf(why, PROBE_WHY_SIZE,
-		         "the kernel does not describe its types: /sys/kernel/btf/vmlinux is missing "
-		         "(CONFIG_DEBUG_INFO_BTF)");
-	else if (error == -EPERM || error == -EACCES)
+			 "BPF needs the capabilities CAP_BPF and CAP_PERFMON: use sudo iostudy, or "
+			 "once: sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v iostudy)\"");
+	else if (locked_down())
 		snprintf(why, PROBE_WHY_SIZE,
-		         "BPF needs CAP_BPF and CAP_PERFMON: run it with sudo iostudy, or allow it "
-		         "once with sudo setcap cap_bpf,cap_perfmon+ep on the iostudy binary");
+			 "the kernel is locked down (/sys/kernel/security/lockdown says "
+			 "confidentiality), and then BPF may read nothing of it");
 	else
 		snprintf(why, PROBE_WHY_SIZE, "the BPF programs cannot be loaded: %s (%.*s)",
-		         strerror(-error), (int)length, log);
+			 strerror(-error), (int)length, log);
 	return error;
 }
 
@@ -78,15 +117,15 @@ static void judge(struct probe *p, const volatile struct park_totals *t, bool ha
 		p->self_test = SELF_TEST_OK;
 	} else if (!requests && !has_device) {
 		snprintf(p->self_test_why, PROBE_WHY_SIZE,
-		         "the file system in %s sends a write to no block device of its own",
-		         p->config.test_directory);
+			 "the file system in %s sends a write to no block device of its own",
+			 p->config.test_directory);
 	} else {
 		p->self_test = SELF_TEST_FAILED;
 		snprintf(p->self_test_why, PROBE_WHY_SIZE,
-		         "one direct write of %d bytes was counted as %llu requests of %llu bytes, "
-		         "%llu of them unfinished: block figures are not to be trusted",
-		         TEST_BYTES, (unsigned long long)requests, (unsigned long long)bytes,
-		         (unsigned long long)t->block_open);
+			 "one direct write of %d bytes was counted as %llu requests of %llu bytes, "
+			 "%llu of them unfinished: block figures are not to be trusted",
+			 TEST_BYTES, (unsigned long long)requests, (unsigned long long)bytes,
+			 (unsigned long long)t->block_open);
 	}
 }
 
@@ -105,8 +144,8 @@ void bpf_self_test(struct probe *p)
 	fd = open_test_file(p->config.test_directory);
 	if (fd < 0 || fstat(fd, &status)) {
 		snprintf(p->self_test_why, PROBE_WHY_SIZE,
-		         "cannot open a file for direct writes in %s: %s",
-		         p->config.test_directory, strerror(errno));
+			 "cannot open a file for direct writes in %s: %s", p->config.test_directory,
+			 strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -115,12 +154,12 @@ void bpf_self_test(struct probe *p)
 	close(fd);
 	if (error)
 		snprintf(p->self_test_why, PROBE_WHY_SIZE, "cannot write %d bytes in %s: %s",
-		         TEST_BYTES, p->config.test_directory, strerror(-error));
+			 TEST_BYTES, p->config.test_directory, strerror(-error));
 	else
 		judge(p, t, major(status.st_dev) != 0);
 	if (p->self_test == SELF_TEST_FAILED)
-		b->measures &= ~(uint32_t)(PROBE_BLOCK | PROBE_COMPLETIONS | PROBE_ARRIVED |
-		                           PROBE_BORROWED);
+		b->measures &=
+		    ~(uint32_t)(PROBE_BLOCK | PROBE_COMPLETIONS | PROBE_ARRIVED | PROBE_BORROWED);
 	/* What was counted was ours, not the subject's. */
 	memset((char *)t + offsetof(struct park_totals, parked_at_completion), 0,
 	       sizeof *t - offsetof(struct park_totals, parked_at_completion));

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 enum {
-	PF_IO_WORKER = 0x10,       /* an io_uring worker or submission poller */
-	PF_USER_WORKER = 0x4000,   /* and others that serve a process, from 6.4 on */
+	PF_IO_WORKER = 0x10,     /* an io_uring worker or submission poller */
+	PF_USER_WORKER = 0x4000, /* and others that serve a process, from 6.4 on */
 	TASK_UNINTERRUPTIBLE = 2,
 	TASK_DEAD = 0x80,
 	TASK_WAKING = 0x200,

@@ -10,7 +10,7 @@
 #include "probes/probe.h"
 
 enum {
-	PARK_SYSCALLS = 512,      /* numbers of system calls that have a class */
+	PARK_SYSCALLS = 512,         /* numbers of system calls that have a class */
 	PARK_DOUBLINGS = 1 << 11,    /* of 64, up to 17 bits */
 	PARK_REQUESTS_MAX = 1 << 14, /* the subject's block requests in flight at once */
 };
@@ -51,10 +51,10 @@ struct park_times {
 	uint64_t in_call_off_ns;      /* off the CPU inside a call or wait that holds it */
 	uint64_t in_call_runnable_ns; /* ready inside it */
 	uint64_t held_ns, called_ns;
-	uint64_t parks;               /* into one of the three parked states */
-	uint64_t sleeps;              /* into any sleep */
+	uint64_t parks;  /* into one of the three parked states */
+	uint64_t sleeps; /* into any sleep */
 	uint64_t voluntary, involuntary;
-	uint64_t threads;             /* ended: how many */
+	uint64_t threads; /* ended: how many */
 };
 
 enum { PARK_TIMES_WORDS = sizeof(struct park_times) / 8 };
@@ -66,9 +66,9 @@ struct park_thread {
 	uint32_t claim;    /* the number of the reading that has taken this thread, or CLAIM_DEAD */
 	uint32_t tid;      /* as the thread itself knows it */
 	uint32_t mark;     /* its place in the table of marks, or NO_MARK */
-	uint32_t settled;    /* its enum thread_kind + 1, by which it is counted; 0: not known yet */
-	uint32_t last_class; /* where it slept last */
-	uint32_t posts;    /* results posted since the last run of task work ended */
+	uint32_t settled;  /* its enum thread_kind + 1, by which it is counted; 0: not known yet */
+	uint32_t last_class;    /* where it slept last */
+	uint32_t posts;         /* results posted since the last run of task work ended */
 	uint64_t born_ns;       /* when it was first seen */
 	uint64_t since_ns;      /* when word was set */
 	uint64_t call_since_ns; /* hidden threads: when the transferring call began, or 0 */
@@ -94,28 +94,28 @@ struct park_gate {
 
 /* Set before loading. */
 struct park_knobs {
-	uint8_t classes[PARK_SYSCALLS]; /* enum park_class of a system call */
-	uint8_t transfers[PARK_SYSCALLS]; /* those in which a library's thread serves a request */
+	uint8_t classes[PARK_SYSCALLS];    /* enum park_class of a system call */
+	uint8_t transfers[PARK_SYSCALLS];  /* those in which a library's thread serves a request */
 	uint8_t doublings[PARK_DOUBLINGS]; /* how often n has doubled since 1 */
-	uint8_t marked;                 /* the subject's threads carry marks */
-	uint8_t hidden;                 /* and those that do not are a library's */
-	uint8_t disk;                     /* completions are the disk's */
-	uint8_t check_context;          /* the two distances below are known */
-	uint32_t peer_port;             /* network order */
-	uint32_t peer;                  /* process at the other end, as this process sees it */
-	long count_distance;       /* from runqueues to the preemption count, in each CPU's area */
-	long current_distance;     /* and to the running task */
+	uint8_t marked;                    /* the subject's threads carry marks */
+	uint8_t hidden;                    /* and those that do not are a library's */
+	uint8_t disk;                      /* completions are the disk's */
+	uint8_t check_context;             /* the two distances below are known */
+	uint32_t peer_port;                /* network order */
+	uint32_t peer;                     /* process at the other end, as this process sees it */
+	long count_distance;   /* from runqueues to the preemption count, in each CPU's area */
+	long current_distance; /* and to the running task */
 };
 
 struct park_totals {
 	/* set by the loader */
-	uint32_t subject;       /* thread group; 0: none yet */
-	uint32_t wanted;        /* the process to look for, as this process sees it */
-	uint32_t level;         /* of this process's pid namespace */
-	uint32_t reading;       /* its number */
+	uint32_t subject; /* thread group; 0: none yet */
+	uint32_t wanted;  /* the process to look for, as this process sees it */
+	uint32_t level;   /* of this process's pid namespace */
+	uint32_t reading; /* its number */
 	/* threads */
-	uint64_t word;          /* occupancy: parked, in flight, time; see park_occupancy.bpf.h */
-	uint64_t updated_ns;    /* when word was set, within moments */
+	uint64_t word;       /* occupancy: parked, in flight, time; see park_occupancy.bpf.h */
+	uint64_t updated_ns; /* when word was set, within moments */
 	uint64_t overflowed, contended;
 	uint64_t storage_failed, torn, lost_wakeups, map_full, context_failed;
 	uint32_t now[KIND_COUNT], most[KIND_COUNT]; /* threads of a kind */

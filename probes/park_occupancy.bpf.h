@@ -54,7 +54,7 @@ struct occupancy_step {
 };
 
 /* One try to move the word; 1 ends the loop. */
-static long occupancy_try(uint32_t index, struct occupancy_step *step)
+static __always_inline long occupancy_try(struct occupancy_step *step)
 {
 	const uint64_t units = step->now_ns >> TIME_SHIFT;
 	const uint64_t old = READ_ONCE(totals.word);
@@ -77,6 +77,11 @@ static long occupancy_try(uint32_t index, struct occupancy_step *step)
 	return 1;
 }
 
+static long occupancy_retry(uint32_t index, struct occupancy_step *step)
+{
+	return occupancy_try(step);
+}
+
 static __noinline int occupancy_change(int by, uint64_t now_ns)
 {
 	uint32_t zero = 0, *gauge = bpf_map_lookup_elem(&in_flight, &zero);
@@ -87,8 +92,10 @@ static __noinline int occupancy_change(int by, uint64_t now_ns)
 		__sync_fetch_and_add(&totals.overflowed, 1);
 		step.flight = COUNT_MAX;
 	}
-	/* a helper's loop is verified once, and not step by step */
-	bpf_loop(CHANGE_TRIES, occupancy_try, &step, 0);
+	/* Mostly nobody comes between. A helper's loop is verified once, not step by step. */
+	if (occupancy_try(&step))
+		return 0;
+	bpf_loop(CHANGE_TRIES, occupancy_retry, &step, 0);
 	if (!step.done)
 		__sync_fetch_and_add(&totals.contended, 1);
 	return 0;

@@ -59,7 +59,7 @@ static __always_inline bool word_asleep(uint32_t word)
 }
 
 static __always_inline void times_add(struct park_times *times, uint32_t state, bool in_call,
-                                      uint64_t ns)
+				      uint64_t ns)
 {
 	times->state_ns[state & (STATE_COUNT - 1)] += ns;
 	if (!in_call)
@@ -74,7 +74,7 @@ static __always_inline void times_add(struct park_times *times, uint32_t state, 
  * now is told by the event better than by the word: awake says whether it ran or was ready.
  * Returns the old word. To be called while sequence is odd. */
 static __always_inline uint32_t word_move(struct park_thread *t, uint32_t word, uint32_t awake,
-                                          uint64_t now_ns)
+					  uint64_t now_ns)
 {
 	const uint64_t elapsed = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 	const uint32_t old = __sync_lock_test_and_set(&t->word, word);
@@ -97,7 +97,7 @@ static __always_inline void sequence_step(struct park_thread *t)
 }
 
 static __always_inline uint32_t thread_move(struct park_thread *t, uint32_t word, uint32_t awake,
-                                            uint64_t now_ns)
+					    uint64_t now_ns)
 {
 	uint32_t old;
 
@@ -150,7 +150,7 @@ static __noinline int thread_end(struct task_struct *task, struct park_thread *t
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct *out, struct task_struct *in,
-             unsigned int sleep_state)
+	     unsigned int sleep_state)
 {
 	struct park_thread *t = thread_of(out);
 	uint64_t now_ns = 0;
@@ -185,7 +185,7 @@ static __always_inline int thread_wake(struct task_struct *task)
 	word = READ_ONCE(t->word);
 	if (word_asleep(word) || word == WORD_UNKNOWN)
 		thread_move(t, (STATE_RUNNABLE + 1) | (word & WORD_IN_CALL), STATE_RUNNABLE,
-		            bpf_ktime_get_ns());
+			    bpf_ktime_get_ns());
 	return 0;
 }
 

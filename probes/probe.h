@@ -19,9 +19,9 @@
 #include "probes/threads.h"
 
 enum {
-	PROBE_WHY_SIZE = 240,         /* bytes of a reason, its terminating zero included */
-	PROBE_PARKED_MAX = 1 << 10,   /* parked at completion: the last bucket is "this or more" */
-	PROBE_OCCUPANCY_AXIS = 128,   /* exact to 64, then four buckets per doubling */
+	PROBE_WHY_SIZE = 240,       /* bytes of a reason, its terminating zero included */
+	PROBE_PARKED_MAX = 1 << 10, /* parked at completion: the last bucket is "this or more" */
+	PROBE_OCCUPANCY_AXIS = 128, /* exact to 64, then four buckets per doubling */
 };
 
 /* What a reading holds beyond the times of the states. */
@@ -33,11 +33,15 @@ enum probe_measures {
 	PROBE_BORROWED = 1 << 4,    /* borrowed_ns of interrupts */
 	PROBE_TASK_WORK = 1 << 5,   /* borrowed_ns of task work */
 	PROBE_OCCUPANCY = 1 << 6,   /* occupancy_ns */
-	PROBE_ARRIVED = 1 << 8,     /* arrived_in, arrived_over */
 	PROBE_BLOCK = 1 << 7,       /* block_requests, block_bytes, block_in_flight_ns */
+	PROBE_ARRIVED = 1 << 8,     /* arrived_in, arrived_over */
 };
 
-/* One kind of thread: sums over its threads, those that ended included. */
+/* One kind of thread: sums over its threads, those that ended included.
+ *
+ * Inside a call is what the thread's mark says; where a library hides its threads, what their
+ * system calls say; an io-wq worker runs only to serve, so that all its time on a CPU or ready
+ * for one is inside; an SQPOLL thread polls, and is never inside. */
 struct probe_kind {
 	uint32_t threads_now;
 	uint32_t threads_max; /* most at once since attach; not a counter */
@@ -45,15 +49,20 @@ struct probe_kind {
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t in_call_running_ns;  /* running inside a call or a wait that holds the thread */
 	uint64_t in_call_runnable_ns; /* ready and waiting for a CPU inside it */
-	uint64_t called_ns;           /* the part of held time in DOING_CALL, or, where a library hides
+	uint64_t called_ns; /* the part of held time in DOING_CALL, or, where a library hides
 	                                 its threads, in a transferring system call */
-	uint64_t parks;               /* of those three parked states */
+	uint64_t parks;     /* of those three parked states */
 	uint64_t voluntary_switches, involuntary_switches;
 };
 
 enum { ARRIVED_HARDIRQ, ARRIVED_SOFTIRQ, ARRIVED_TASK, ARRIVED_COUNT };
 enum { OVER_IDLE, OVER_SUBJECT, OVER_OTHER, OVER_COUNT };
 enum { POSTED_SUBMITTER, POSTED_WORKER, POSTED_SQPOLL, POSTED_INTERRUPT, POSTED_COUNT };
+/* Of interrupts: from entry to exit of each hard or soft interrupt in which a completion of the
+ * subject arrived, the hard ones inside a soft one not counted twice. Of task work: from the first
+ * result that a run posts to the end of the run; the kernel does not say when a run begins, so
+ * that the work before the first result is missing: a lower bound. Not measured when results that
+ * were posted outside of a run make its first one unclear. */
 enum { BORROWED_IDLE, BORROWED_SUBJECT, BORROWED_OTHER, BORROWED_TASK_WORK, BORROWED_COUNT };
 
 struct probe_reading {
@@ -77,11 +86,11 @@ enum probe_source { SOURCE_NONE, SOURCE_DISK, SOURCE_TCP, SOURCE_UNIX };
 
 struct probe_config {
 	enum probe_source source;
-	uint16_t peer_port;   /* SOURCE_TCP: the port of the other end, host order */
-	pid_t peer;           /* SOURCE_UNIX: the process at the other end */
-	bool hidden_threads;  /* a library serves by threads that carry no mark: their calls are
+	uint16_t peer_port;  /* SOURCE_TCP: the port of the other end, host order */
+	pid_t peer;          /* SOURCE_UNIX: the process at the other end */
+	bool hidden_threads; /* a library serves by threads that carry no mark: their calls are
 	                         followed by their system calls, and their kind is aio-helper */
-	bool marked;          /* threads carry marks (our own subject); false: any program */
+	bool marked;         /* threads carry marks (our own subject); false: any program */
 	const char *test_directory; /* where the self-test may write a file of its own, or NULL */
 };
 
@@ -103,8 +112,8 @@ struct probe {
 	const struct probe_ops *ops;
 	struct probe_config config;
 	void *state;
-	struct thread_mark *marks;  /* [THREADS_MAX]: the table that the subject's threads write */
-	uint32_t *in_flight;        /* a gauge that the subject keeps (atomic), for the occupancy */
+	struct thread_mark *marks; /* [THREADS_MAX]: the table that the subject's threads write */
+	uint32_t *in_flight;       /* a gauge that the subject keeps (atomic), for the occupancy */
 	enum probe_self_test self_test;
 	char self_test_why[PROBE_WHY_SIZE]; /* why it failed or was not made; else empty */
 };
@@ -113,13 +122,14 @@ struct probe {
  * p->in_flight, which are shared memory. Runs the self-test. 0, or -errno with one sentence in
  * why: what is missing, and the one command that allows it. */
 int probe_open(struct probe *p, const struct probe_ops *ops, const struct probe_config *config,
-               char why[PROBE_WHY_SIZE]);
+	       char why[PROBE_WHY_SIZE]);
 
 /* From now on pid and all its threads are counted, those that exist already exactly as those to
  * come. 0 or -errno with why. */
 int probe_attach(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE]);
 
-/* Reads all counters. 0, or -ESRCH when the subject is gone, or another -errno. */
+/* Reads all counters. 0, or -ESRCH when the subject is gone (the reading then holds what it did to
+ * its end), or another -errno. */
 int probe_read(struct probe *p, struct probe_reading *reading);
 
 /* Detaches. Nothing stays loaded. */
@@ -127,7 +137,7 @@ void probe_close(struct probe *p);
 
 /* What happened between two readings; loss and measures included. */
 void probe_difference(struct probe_reading *window, const struct probe_reading *from,
-                      const struct probe_reading *to);
+		      const struct probe_reading *to);
 
 /* The bucket of a count on the occupancy's axes, and the lowest count of a bucket. */
 uint32_t probe_occupancy_bucket(uint32_t count);

@@ -44,8 +44,9 @@ enum thread_doing {
 };
 
 enum {
-	THREADS_MAX = 1 << 15,   /* marks in a table; a power of two */
-	THREADS_PROBE_MAX = 64,  /* places looked at for one tid, beginning at tid modulo THREADS_MAX */
+	THREADS_MAX = 1 << 15, /* marks in a table; a power of two */
+	THREADS_PROBE_MAX =
+	    64, /* places looked at for one tid, beginning at tid modulo THREADS_MAX */
 };
 #define THREAD_MARK_CLAIMED 0xffffffffu /* instead of a tid while a mark is being claimed */
 
@@ -55,7 +56,7 @@ struct thread_mark {
 	uint32_t sequence;
 	uint8_t kind;  /* enum thread_kind */
 	uint8_t doing; /* enum thread_doing */
-	uint8_t ended;  /* by then since_ns is when */
+	uint8_t ended; /* by then since_ns is when */
 	uint8_t unused[5];
 	uint64_t since_ns;  /* when doing began, CLOCK_MONOTONIC */
 	uint64_t held_ns;   /* time spent in CALL, WAIT and RESULT, those that have ended */

@@ -252,3 +252,27 @@ void clause_descriptor_reuse(const struct engine_ops *ops)
 	}
 	bed_close(&b);
 }
+
+/* Requests on one descriptor whose data come one after the other: each finds its own. */
+void clause_turns(const struct engine_ops *ops)
+{
+	struct io_done done;
+	struct bed b;
+	int pair[2];
+
+	if (!bed_pair(pair, false) || !bed_open(&b, ops, 4, ENGINE_SOCKETS))
+		return;
+	for (uint32_t i = 0; i < 4; i++) {
+		bed_request(&b, i, IO_RECV, pair[0], NULL, 1, 0);
+		CHECK(bed_submit(&b, i));
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		CHECK_EQUAL(send(pair[1], "x", 1, 0), 1);
+		CHECK(bed_reap(&b, &done));
+		CHECK_EQUAL(done.result, 1);
+		CHECK_EQUAL(engine_reap(&b.e, &done, 0, 1, 0), 0);
+	}
+	bed_close(&b);
+	close(pair[0]);
+	close(pair[1]);
+}

@@ -35,6 +35,7 @@ void clause_timer_past(const struct engine_ops *ops);
 
 /* clauses_life.c: slots, depth, ends */
 void clause_storm(const struct engine_ops *ops);
+void clause_turns(const struct engine_ops *ops);
 void clause_depth(const struct engine_ops *ops);
 void clause_prefix(const struct engine_ops *ops);
 void clause_refusal(const struct engine_ops *ops);

@@ -43,6 +43,7 @@ static const struct clause clauses[] = {
     {"timers_together_are_never_early", clause_timer_order, ENGINE_TIMERS, ENGINE_NO_IO},
     {"timer_of_the_past_completes", clause_timer_past, ENGINE_TIMERS, ENGINE_NO_IO},
     {"gives_each_slot_back_once", clause_storm, 0, 0},
+    {"serves_one_descriptor_in_turns", clause_turns, ENGINE_SOCKETS, WAITS_NEVER},
     {"serves_its_full_depth", clause_depth, 0, 0},
     {"accepts_a_prefix", clause_prefix, 0, 0},
     {"serves_two_threads", clause_two_sided, ENGINE_SOCKETS | ENGINE_TWO_SIDED, 0},

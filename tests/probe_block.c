@@ -151,7 +151,8 @@ static void asks_glibc(void *argument, int input, int output)
 
 TEST(probe_block, glibcs_hidden_helper_is_found_and_its_calls_are_timed)
 {
-	struct probe_config config = {.source = SOURCE_DISK, .marked = true, .hidden_threads = true};
+	struct probe_config config = {
+	    .source = SOURCE_DISK, .marked = true, .hidden_threads = true};
 	static struct probe_reading from, to, window;
 	struct program program;
 	struct probe probe;

@@ -32,7 +32,8 @@ static void read_books(pid_t pid, struct books *books)
 
 	snprintf(path, sizeof path, "/proc/%d/task/%u/schedstat", (int)pid, books->tid);
 	file = fopen(path, "r");
-	if (file && fscanf(file, "%" SCNu64 " %" SCNu64, &books->running_ns, &books->waiting_ns) != 2)
+	if (file &&
+	    fscanf(file, "%" SCNu64 " %" SCNu64, &books->running_ns, &books->waiting_ns) != 2)
 		books->running_ns = 0;
 	if (file)
 		fclose(file);
@@ -74,12 +75,12 @@ static uint64_t sum_states(const struct park_record *record)
 }
 
 static void check_near(const char *what, uint32_t tid, double got, double truth, double part,
-                       double slack_ns)
+		       double slack_ns)
 {
 	const double off = got > truth ? got - truth : truth - got;
 
 	CHECK_MESSAGE(off <= truth * part + slack_ns, "thread %u: %s %.3f ms, its books say %.3f",
-	              tid, what, got / 1e6, truth / 1e6);
+		      tid, what, got / 1e6, truth / 1e6);
 }
 
 /* Between two readings, each thread's figures against its books. */
@@ -93,14 +94,14 @@ static void check_window(const struct table *from, const struct table *to)
 
 		CHECK_EQUAL(a->tid, b->tid);
 		/* A tick, at which the books are brought up to date, is 4 ms or less. */
-		check_near("running", tid,
-		           (double)(b->times.state_ns[STATE_RUNNING] -
-		                    a->times.state_ns[STATE_RUNNING]),
-		           (double)(y->running_ns - x->running_ns), 0.01, 1e6);
-		check_near("runnable", tid,
-		           (double)(b->times.state_ns[STATE_RUNNABLE] -
-		                    a->times.state_ns[STATE_RUNNABLE]),
-		           (double)(y->waiting_ns - x->waiting_ns), 0.02, 1e6);
+		check_near(
+		    "running", tid,
+		    (double)(b->times.state_ns[STATE_RUNNING] - a->times.state_ns[STATE_RUNNING]),
+		    (double)(y->running_ns - x->running_ns), 0.01, 1e6);
+		check_near(
+		    "runnable", tid,
+		    (double)(b->times.state_ns[STATE_RUNNABLE] - a->times.state_ns[STATE_RUNNABLE]),
+		    (double)(y->waiting_ns - x->waiting_ns), 0.02, 1e6);
 		CHECK_EQUAL(sum_states(b) - sum_states(a), b->now_ns - a->now_ns);
 		CHECK_BETWEEN(b->times.voluntary, y->voluntary - x->voluntary, UINT64_MAX);
 	}

@@ -168,10 +168,14 @@ static const struct place {
 	void *(*body)(void *);
 	void *argument;
 } places[] = {
-    {"pipe", in_pipe, NULL},           {"eventfd", in_eventfd, NULL},
-    {"socket", in_socket, NULL},       {"poll", in_poll, NULL},
-    {"epoll", in_epoll, NULL},         {"futex", in_futex, NULL},
-    {"futex-timed", in_futex, "yes"},  {"nanosleep", in_nanosleep, NULL},
+    {"pipe", in_pipe, NULL},
+    {"eventfd", in_eventfd, NULL},
+    {"socket", in_socket, NULL},
+    {"poll", in_poll, NULL},
+    {"epoll", in_epoll, NULL},
+    {"futex", in_futex, NULL},
+    {"futex-timed", in_futex, "yes"},
+    {"nanosleep", in_nanosleep, NULL},
     {"spin", spins, NULL},
 };
 

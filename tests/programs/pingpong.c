@@ -49,8 +49,7 @@ static double round_trip_ns(long rounds)
 	char byte = 0;
 	double started;
 
-	if (pipe(court.there) || pipe(court.back) ||
-	    pthread_create(&other, NULL, returns, &court))
+	if (pipe(court.there) || pipe(court.back) || pthread_create(&other, NULL, returns, &court))
 		abort();
 	started = now_ns();
 	for (long i = 0; i < rounds; i++)
