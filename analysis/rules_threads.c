@@ -233,8 +233,9 @@ void rule_spinning(const struct facts *f, struct finding *out)
 	const bool asked = name_is(f->run.wait, "spin");
 	const bool poller = strstr(who, "SQPOLL") != NULL;
 
-	/* beside a poller the submitter may well wait */
-	if (!(cpu >= 0.8) || !(s->in_flight_mean > 0) ||
+	/* Who was told to spin spins, however little of a busy machine it gets. Beside a poller
+	 * the submitter may well wait. */
+	if (!(cpu >= (asked ? 0.05 : 0.8)) || !(s->in_flight_mean > 0) ||
 	    (!poller && s->parked_per_in_flight > 0.01))
 		return;
 	out->raised = RAISED; /* from CPU time, which loses nothing */

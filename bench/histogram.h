@@ -1,6 +1,6 @@
 /*
  * A log-linear histogram of times: exact below 64 ns, then 64 buckets per doubling, so that a
- * value read from it (the middle of its bucket) is off by at most 1/128 (0.8 %).
+ * time is at most 1/64 (1.6 %) over the lowest time of its bucket, which is what is reported.
  *
  * It is an array of counters that only grow: histograms add up, and the difference of two
  * readings is the histogram of what came between.
