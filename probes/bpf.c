@@ -22,7 +22,7 @@ enum { LOG_SIZE = 256 };
 static _Thread_local char last_warning[LOG_SIZE];
 
 __attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_level level,
-							      const char *format, va_list arguments)
+                                                              const char *format, va_list arguments)
 {
 	char line[LOG_SIZE];
 
@@ -36,7 +36,7 @@ __attribute__((format(printf, 2, 0))) static int keep_warning(enum libbpf_print_
 }
 
 static void set_knobs(struct park_knobs *knobs, const struct probe_config *config,
-		      const struct bpf_variants *variants)
+                      const struct bpf_variants *variants)
 {
 	bpf_classes_fill(knobs->classes, knobs->transfers);
 	for (uint32_t i = 2; i < PARK_DOUBLINGS; i++)
@@ -53,7 +53,7 @@ static void set_knobs(struct park_knobs *knobs, const struct probe_config *confi
 
 /* Loads only what this kernel has and this run needs, and marks what can be measured so. */
 static void choose_programs(struct bpf_probe *b, const struct probe_config *config,
-			    const struct bpf_variants *has)
+                            const struct bpf_variants *has)
 {
 	struct bpf_program *program;
 	const bool disk = config->source == SOURCE_DISK || !config->marked;
@@ -233,7 +233,7 @@ static int bpf_attach(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE])
 		snprintf(why, PROBE_WHY_SIZE, "there is no process %d", (int)pid);
 	else if (error)
 		snprintf(why, PROBE_WHY_SIZE, "cannot walk over the threads of process %d: %s",
-			 (int)pid, strerror(-error));
+		         (int)pid, strerror(-error));
 	return error;
 }
 

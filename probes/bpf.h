@@ -20,7 +20,7 @@ struct bpf_probe {
 
 /* Calls each for every living thread of the subject. 0 or -errno. */
 int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
-		      void *to);
+                      void *to);
 
 /* Which kernel-side programs exist in this kernel, by the prototypes in its BTF. */
 struct bpf_variants {

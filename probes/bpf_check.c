@@ -60,15 +60,15 @@ int bpf_explain(int error, const char *log, char why[PROBE_WHY_SIZE])
 		    "read (CONFIG_DEBUG_INFO_BTF)");
 	else if (!may_use_bpf())
 		snprintf(why, PROBE_WHY_SIZE,
-			 "BPF needs the capabilities CAP_BPF and CAP_PERFMON: use sudo iostudy, or "
-			 "once: sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v iostudy)\"");
+		         "BPF needs the capabilities CAP_BPF and CAP_PERFMON: use sudo iostudy, or "
+		         "once: sudo setcap cap_bpf,cap_perfmon+ep \"$(command -v iostudy)\"");
 	else if (locked_down())
 		snprintf(why, PROBE_WHY_SIZE,
-			 "the kernel is locked down (/sys/kernel/security/lockdown says "
-			 "confidentiality), and then BPF may read nothing of it");
+		         "the kernel is locked down (/sys/kernel/security/lockdown says "
+		         "confidentiality), and then BPF may read nothing of it");
 	else
 		snprintf(why, PROBE_WHY_SIZE, "the BPF programs cannot be loaded: %s (%.*s)",
-			 strerror(-error), (int)length, log);
+		         strerror(-error), (int)length, log);
 	return error;
 }
 
@@ -117,15 +117,15 @@ static void judge(struct probe *p, const volatile struct park_totals *t, bool ha
 		p->self_test = SELF_TEST_OK;
 	} else if (!requests && !has_device) {
 		snprintf(p->self_test_why, PROBE_WHY_SIZE,
-			 "the file system in %s sends a write to no block device of its own",
-			 p->config.test_directory);
+		         "the file system in %s sends a write to no block device of its own",
+		         p->config.test_directory);
 	} else {
 		p->self_test = SELF_TEST_FAILED;
 		snprintf(p->self_test_why, PROBE_WHY_SIZE,
-			 "one direct write of %d bytes was counted as %llu requests of %llu bytes, "
-			 "%llu of them unfinished: block figures are not to be trusted",
-			 TEST_BYTES, (unsigned long long)requests, (unsigned long long)bytes,
-			 (unsigned long long)t->block_open);
+		         "one direct write of %d bytes was counted as %llu requests of %llu bytes, "
+		         "%llu of them unfinished: block figures are not to be trusted",
+		         TEST_BYTES, (unsigned long long)requests, (unsigned long long)bytes,
+		         (unsigned long long)t->block_open);
 	}
 }
 
@@ -144,8 +144,8 @@ void bpf_self_test(struct probe *p)
 	fd = open_test_file(p->config.test_directory);
 	if (fd < 0 || fstat(fd, &status)) {
 		snprintf(p->self_test_why, PROBE_WHY_SIZE,
-			 "cannot open a file for direct writes in %s: %s", p->config.test_directory,
-			 strerror(errno));
+		         "cannot open a file for direct writes in %s: %s", p->config.test_directory,
+		         strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return;
@@ -154,12 +154,12 @@ void bpf_self_test(struct probe *p)
 	close(fd);
 	if (error)
 		snprintf(p->self_test_why, PROBE_WHY_SIZE, "cannot write %d bytes in %s: %s",
-			 TEST_BYTES, p->config.test_directory, strerror(-error));
+		         TEST_BYTES, p->config.test_directory, strerror(-error));
 	else
 		judge(p, t, major(status.st_dev) != 0);
 	if (p->self_test == SELF_TEST_FAILED)
-		b->measures &=
-		    ~(uint32_t)(PROBE_BLOCK | PROBE_COMPLETIONS | PROBE_ARRIVED | PROBE_BORROWED);
+		b->measures &= ~(uint32_t)(PROBE_BLOCK | PROBE_COMPLETIONS | PROBE_ARRIVED |
+		                           PROBE_BORROWED);
 	/* What was counted was ours, not the subject's. */
 	memset((char *)t + offsetof(struct park_totals, parked_at_completion), 0,
 	       sizeof *t - offsetof(struct park_totals, parked_at_completion));

@@ -71,7 +71,7 @@ static const struct {
 };
 
 static const uint16_t aio_calls[] = {SYS_read,     SYS_write, SYS_pread64,
-				     SYS_pwrite64, SYS_fsync, SYS_fdatasync};
+                                     SYS_pwrite64, SYS_fsync, SYS_fdatasync};
 
 void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS])
 {

@@ -17,7 +17,7 @@
 enum { STABLE_TRIES = 100000 };
 
 int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
-		      void *to)
+                      void *to)
 {
 	const int fd = bpf_iter_create(bpf_link__fd(b->read));
 	size_t have = 0;
@@ -77,7 +77,7 @@ static void add_living(void *to, const struct park_record *record)
 /* Copies what changes between the two counts of a gate, at a moment when nothing changes it.
  * False if there was no such moment. */
 static bool copy_stable(const volatile struct park_gate *gate, void *to, const volatile void *from,
-			size_t size)
+                        size_t size)
 {
 	for (int i = 0; i < STABLE_TRIES; i++) {
 		const uint64_t ended = gate->ended;
@@ -93,7 +93,7 @@ static bool copy_stable(const volatile struct park_gate *gate, void *to, const v
 
 /* The times of all threads of a kind as the contract names them. */
 static void fill_kind(struct probe_kind *kind, enum thread_kind which,
-		      const struct park_times *times)
+                      const struct park_times *times)
 {
 	const uint64_t off_and_ready = times->in_call_off_ns + times->in_call_runnable_ns;
 
@@ -112,11 +112,12 @@ static void fill_kind(struct probe_kind *kind, enum thread_kind which,
 		kind->in_call_running_ns = times->state_ns[STATE_RUNNING];
 		kind->in_call_runnable_ns = times->state_ns[STATE_RUNNABLE];
 		kind->called_ns = kind->in_call_running_ns + kind->in_call_runnable_ns +
-				  times->state_ns[STATE_PARKED_DIRECT];
+		                  times->state_ns[STATE_PARKED_DIRECT];
 	}
 }
 
-/* Events that a program missed because it interrupted itself. */
+/* Events that a program missed because it interrupted itself. A wake-up that was missed so is
+ * made good when the thread gets a CPU, or counted then. */
 static uint64_t missed(const struct bpf_probe *b)
 {
 	struct bpf_program *program;
@@ -127,7 +128,7 @@ static uint64_t missed(const struct bpf_probe *b)
 		struct bpf_prog_info info = {0};
 		uint32_t size = sizeof info;
 
-		if (bpf_program__fd(program) >= 0 &&
+		if (program != b->object->progs.on_wakeup && bpf_program__fd(program) >= 0 &&
 		    !bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
 			sum += info.recursion_misses;
 	}
@@ -155,8 +156,8 @@ static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
 		struct park_times dead[KIND_COUNT], twice[2][KIND_COUNT];
 	} ended;
 	_Static_assert(offsetof(struct park_totals, twice) - offsetof(struct park_totals, dead) ==
-			   sizeof dead,
-		       "copied as one");
+	                   sizeof dead,
+	               "copied as one");
 	if (!copy_stable(&b->totals->deaths, &ended, b->totals->dead, sizeof ended))
 		reading->lost++;
 	for (int k = 0; k < KIND_COUNT; k++) {
@@ -169,8 +170,9 @@ static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
 			to[i] -= less[i];
 		fill_kind(&reading->kinds[k], k, sum);
 		reading->kinds[k].threads_now = living.threads[k];
-		reading->kinds[k].threads_max =
-		    b->totals->most[k] > living.threads[k] ? b->totals->most[k] : living.threads[k];
+		reading->kinds[k].threads_max = b->totals->most[k] > living.threads[k]
+		                                    ? b->totals->most[k]
+		                                    : living.threads[k];
 	}
 	return 0;
 }
@@ -181,8 +183,8 @@ static void read_block(const struct bpf_probe *b, struct probe_reading *reading)
 		uint64_t open, open_since_ns, requests, bytes, area_ns;
 	} now = {0};
 	_Static_assert(offsetof(struct park_totals, block_area_ns) ==
-			   offsetof(struct park_totals, block_open) + 32,
-		       "copied as one");
+	                   offsetof(struct park_totals, block_open) + 32,
+	               "copied as one");
 
 	if (!copy_stable(&b->totals->block, &now, &b->totals->block_open, sizeof now))
 		reading->lost++;
@@ -226,7 +228,7 @@ int bpf_read(struct probe *p, struct probe_reading *reading)
 	if (b->measures & PROBE_BLOCK)
 		read_block(b, reading);
 	reading->lost += t->storage_failed + t->torn + t->lost_wakeups + t->map_full +
-			 t->contended + t->context_failed + missed(b);
+	                 t->contended + t->context_failed + missed(b);
 	for (int k = 0; k < KIND_COUNT; k++)
 		alive += reading->kinds[k].threads_now;
 	return alive ? 0 : -ESRCH;

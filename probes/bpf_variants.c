@@ -132,8 +132,8 @@ int bpf_variants_find(struct bpf_variants *variants)
 	variants->io_uring_complete_cqe = tracepoint_arguments(btf, "io_uring_complete") == 3;
 	variants->io_uring_complete_words = tracepoint_arguments(btf, "io_uring_complete") == 7;
 	variants->io_uring_work_run = tracepoint_arguments(btf, "io_uring_task_work_run") >= 2;
-	variants->io_uring_local_work_run =
-	    tracepoint_arguments(btf, "io_uring_local_work_run") >= 2;
+	variants->io_uring_local_work_run = tracepoint_arguments(btf, "io_uring_local_work_run") >=
+	                                    2;
 	find_context(btf, variants);
 	btf__free(btf);
 	return 0;

@@ -36,7 +36,9 @@ struct pid {
 	struct upid numbers[1];
 };
 
-struct rq;
+struct rq {
+	unsigned long long clock;
+};
 
 struct cfs_rq {
 	struct rq *rq;
@@ -49,6 +51,10 @@ struct sched_entity {
 
 struct pt_regs {
 	unsigned long orig_ax;
+};
+
+struct sched_info {
+	unsigned long long last_queued; /* by the run queue's clock */
 };
 
 struct task_struct {
@@ -64,6 +70,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	void *worker_private;
 	unsigned long nvcsw, nivcsw;
+	struct sched_info sched_info;
 };
 
 struct io_wq_work;

@@ -22,7 +22,7 @@ struct park_totals totals;
 static __always_inline uint32_t pid_number(struct pid *pid, uint32_t level)
 {
 	const struct upid *at = (const void *)pid + bpf_core_field_offset(pid->numbers) +
-				level * bpf_core_type_size(struct upid);
+	                        level * bpf_core_type_size(struct upid);
 
 	return BPF_CORE_READ(at, nr);
 }

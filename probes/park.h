@@ -45,7 +45,8 @@ enum park_word {
 
 enum { NO_MARK = 0xffffffff };
 
-/* What one thread, or all ended threads of a kind, did since attach. 64-bit words only: it is summed. */
+/* What one thread, or all ended threads of a kind, did since attach. 64-bit words only: it is
+ * summed. */
 struct park_times {
 	uint64_t state_ns[STATE_COUNT];
 	uint64_t in_call_off_ns;      /* off the CPU inside a call or wait that holds it */
@@ -117,7 +118,7 @@ struct park_totals {
 	uint64_t word;       /* occupancy: parked, in flight, time; see park_occupancy.bpf.h */
 	uint64_t updated_ns; /* when word was set, within moments */
 	uint64_t overflowed, contended;
-	uint64_t storage_failed, torn, lost_wakeups, map_full, context_failed;
+	uint64_t storage_failed, torn, lost_wakeups, late_wakeups, map_full, context_failed;
 	uint32_t now[KIND_COUNT], most[KIND_COUNT]; /* threads of a kind */
 	struct park_gate deaths;
 	struct park_times dead[KIND_COUNT];

@@ -82,7 +82,7 @@ static __always_inline int task_work_end(uint32_t served)
 		return 0;
 	if (t->posts <= served)
 		__sync_fetch_and_add(&totals.borrowed_ns[BORROWED_TASK_WORK],
-				     bpf_ktime_get_ns() - t->posted_ns);
+		                     bpf_ktime_get_ns() - t->posted_ns);
 	else
 		__sync_fetch_and_add(&totals.task_work_unclear, 1);
 	t->posts = 0;

@@ -19,14 +19,14 @@ static __always_inline uint32_t class_of_syscall(struct task_struct *task, struc
 }
 
 static __always_inline uint32_t class_of(struct task_struct *task, struct park_thread *t,
-					 uint32_t sleep_state)
+                                         uint32_t sleep_state)
 {
 	if (task->flags & PF_IO_WORKER) {
 		struct io_worker *worker = task->worker_private;
 
 		if (worker)
 			return BPF_CORE_READ(worker, cur_work) ? CLASS_WORKER_BUSY
-							       : CLASS_WORKER_IDLE;
+			                                       : CLASS_WORKER_IDLE;
 		return sleep_state & TASK_UNINTERRUPTIBLE ? CLASS_SQPOLL_BUSY : CLASS_SQPOLL_IDLE;
 	}
 	if (sleep_state & STOPPED_STATES)
@@ -100,7 +100,7 @@ static __always_inline uint32_t kind_of(struct task_struct *task, struct thread_
 
 /* The word of a thread that goes off the CPU: asleep (sleep_state is not 0) or only ready. */
 static __always_inline uint32_t word_off(struct task_struct *task, struct park_thread *t,
-					 uint32_t sleep_state)
+                                         uint32_t sleep_state)
 {
 	struct thread_mark *mark = mark_of(t);
 	const uint32_t doing = mark ? READ_ONCE(mark->doing) : DOING_NOTHING;

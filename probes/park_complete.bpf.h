@@ -52,15 +52,15 @@ static __always_inline int context_now(struct task_struct *current)
 	}
 	return count & COUNT_HARDIRQ   ? ARRIVED_HARDIRQ
 	       : count & COUNT_SOFTIRQ ? ARRIVED_SOFTIRQ
-				       : ARRIVED_TASK;
+	                               : ARRIVED_TASK;
 }
 
 static __noinline int completion_arrived(void)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	const uint32_t over = !current->pid         ? OVER_IDLE
-			      : of_subject(current) ? OVER_SUBJECT
-						    : OVER_OTHER;
+	                      : of_subject(current) ? OVER_SUBJECT
+	                                            : OVER_OTHER;
 	const int context = context_now(current);
 	uint32_t zero = 0, parked = parked_now();
 	struct borrow *borrow = bpf_map_lookup_elem(&borrows, &zero);

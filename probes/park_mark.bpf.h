@@ -61,7 +61,7 @@ static __always_inline bool doing_holds(uint32_t doing)
 
 /* held_ns and called_ns of a thread up to now, by its mark or by its system calls. */
 static __always_inline void mark_add_held(struct park_thread *t, struct thread_mark *mark,
-					  struct park_times *times, uint64_t now_ns)
+                                          struct park_times *times, uint64_t now_ns)
 {
 	uint64_t held = 0, called = 0, open = 0;
 

@@ -95,7 +95,7 @@ static __noinline int record_copy(struct park_thread *t, struct park_record *rec
 			const uint32_t state = word ? word_state(word) : STATE_RUNNING;
 
 			times_add(&record->times, state, word & WORD_IN_CALL,
-				  record->now_ns - since);
+			          record->now_ns - since);
 		}
 		return 0;
 	}

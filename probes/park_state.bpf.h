@@ -59,7 +59,7 @@ static __always_inline bool word_asleep(uint32_t word)
 }
 
 static __always_inline void times_add(struct park_times *times, uint32_t state, bool in_call,
-				      uint64_t ns)
+                                      uint64_t ns)
 {
 	times->state_ns[state & (STATE_COUNT - 1)] += ns;
 	if (!in_call)
@@ -74,7 +74,7 @@ static __always_inline void times_add(struct park_times *times, uint32_t state, 
  * now is told by the event better than by the word: awake says whether it ran or was ready.
  * Returns the old word. To be called while sequence is odd. */
 static __always_inline uint32_t word_move(struct park_thread *t, uint32_t word, uint32_t awake,
-					  uint64_t now_ns)
+                                          uint64_t now_ns)
 {
 	const uint64_t elapsed = now_ns > t->since_ns ? now_ns - t->since_ns : 0;
 	const uint32_t old = __sync_lock_test_and_set(&t->word, word);
@@ -97,7 +97,7 @@ static __always_inline void sequence_step(struct park_thread *t)
 }
 
 static __always_inline uint32_t thread_move(struct park_thread *t, uint32_t word, uint32_t awake,
-					    uint64_t now_ns)
+                                            uint64_t now_ns)
 {
 	uint32_t old;
 
@@ -148,9 +148,33 @@ static __noinline int thread_end(struct task_struct *task, struct park_thread *t
 	return 0;
 }
 
+/* A thread gets the CPU whose wake-up was not seen. That happens: a thread that wakes itself does
+ * so with interrupts on, and a wake-up from an interrupt in the middle of our program for it is
+ * kept from running the program once more. The kernel still knows when the thread was queued. */
+static __always_inline void wake_late(struct task_struct *task, struct park_thread *t,
+                                      uint32_t word, uint64_t now_ns)
+{
+	uint64_t queued, clock, woken_ns;
+
+	if (!bpf_core_field_exists(task->sched_info.last_queued) ||
+	    !bpf_core_field_exists(task->se.cfs_rq)) {
+		__sync_fetch_and_add(&totals.lost_wakeups, 1);
+		return;
+	}
+	queued = task->sched_info.last_queued;
+	clock = BPF_CORE_READ(task, se.cfs_rq, rq, clock);
+	woken_ns = now_ns - (clock - queued);
+	if (!queued || clock < queued || woken_ns < t->since_ns) {
+		__sync_fetch_and_add(&totals.lost_wakeups, 1);
+		return;
+	}
+	__sync_fetch_and_add(&totals.late_wakeups, 1);
+	thread_move(t, (STATE_RUNNABLE + 1) | (word & WORD_IN_CALL), STATE_RUNNABLE, woken_ns);
+}
+
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempted, struct task_struct *out, struct task_struct *in,
-	     unsigned int sleep_state)
+             unsigned int sleep_state)
 {
 	struct park_thread *t = thread_of(out);
 	uint64_t now_ns = 0;
@@ -169,8 +193,9 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *out, struct task_str
 	if (t) {
 		if (!now_ns)
 			now_ns = bpf_ktime_get_ns();
-		if (word_asleep(thread_move(t, STATE_RUNNING + 1, STATE_RUNNABLE, now_ns)))
-			__sync_fetch_and_add(&totals.lost_wakeups, 1);
+		if (word_asleep(READ_ONCE(t->word)))
+			wake_late(in, t, READ_ONCE(t->word), now_ns);
+		thread_move(t, STATE_RUNNING + 1, STATE_RUNNABLE, now_ns);
 	}
 	return 0;
 }
@@ -185,7 +210,7 @@ static __always_inline int thread_wake(struct task_struct *task)
 	word = READ_ONCE(t->word);
 	if (word_asleep(word) || word == WORD_UNKNOWN)
 		thread_move(t, (STATE_RUNNABLE + 1) | (word & WORD_IN_CALL), STATE_RUNNABLE,
-			    bpf_ktime_get_ns());
+		            bpf_ktime_get_ns());
 	return 0;
 }
 

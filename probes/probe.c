@@ -38,7 +38,7 @@ const struct probe_ops *probe_find(const char *name)
 }
 
 int probe_open(struct probe *p, const struct probe_ops *ops, const struct probe_config *config,
-	       char why[PROBE_WHY_SIZE])
+               char why[PROBE_WHY_SIZE])
 {
 	int error;
 
@@ -91,10 +91,10 @@ static void subtract(uint64_t *window, const uint64_t *from, const uint64_t *to,
 
 #define SUBTRACT(field)                                                                            \
 	subtract((uint64_t *)&window->field, (const uint64_t *)&from->field,                       \
-		 (const uint64_t *)&to->field, sizeof window->field / sizeof(uint64_t))
+	         (const uint64_t *)&to->field, sizeof window->field / sizeof(uint64_t))
 
 static void kind_difference(struct probe_kind *window, const struct probe_kind *from,
-			    const struct probe_kind *to)
+                            const struct probe_kind *to)
 {
 	window->threads_now = to->threads_now;
 	window->threads_max = to->threads_max;
@@ -109,7 +109,7 @@ static void kind_difference(struct probe_kind *window, const struct probe_kind *
 }
 
 void probe_difference(struct probe_reading *window, const struct probe_reading *from,
-		      const struct probe_reading *to)
+                      const struct probe_reading *to)
 {
 	SUBTRACT(time_ns);
 	SUBTRACT(lost);

@@ -122,7 +122,7 @@ struct probe {
  * p->in_flight, which are shared memory. Runs the self-test. 0, or -errno with one sentence in
  * why: what is missing, and the one command that allows it. */
 int probe_open(struct probe *p, const struct probe_ops *ops, const struct probe_config *config,
-	       char why[PROBE_WHY_SIZE]);
+               char why[PROBE_WHY_SIZE]);
 
 /* From now on pid and all its threads are counted, those that exist already exactly as those to
  * come. 0 or -errno with why. */
@@ -137,7 +137,7 @@ void probe_close(struct probe *p);
 
 /* What happened between two readings; loss and measures included. */
 void probe_difference(struct probe_reading *window, const struct probe_reading *from,
-		      const struct probe_reading *to);
+                      const struct probe_reading *to);
 
 /* The bucket of a count on the occupancy's axes, and the lowest count of a bucket. */
 uint32_t probe_occupancy_bucket(uint32_t count);

@@ -82,9 +82,9 @@ static int read_birth(const struct schedstat *s, uint32_t tid, struct birth *bir
 		return error;
 	rest = strrchr(line, ')'); /* a name may hold anything */
 	if (!rest || sscanf(rest + 1,
-			    " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			    "%*d %*d %*d %llu",
-			    &flags, &start) != 2)
+	                    " %*c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+	                    "%*d %*d %*d %llu",
+	                    &flags, &start) != 2)
 		return -EPROTO;
 	birth->worker = flags & PF_IO_WORKER;
 	birth->sqpoll = strstr(line, "(iou-sqp-") != NULL;
@@ -140,7 +140,7 @@ static uint64_t share(uint64_t a, uint64_t b, uint64_t c)
 /* Splits the time that a marked thread was off the CPU by what it said it did. Off and on the
  * CPU are told apart for the whole thread only: where it was idle too, each gets its share. */
 static void add_marked(struct probe_kind *kind, const struct thread_mark *from,
-		       const struct thread_mark *to, uint64_t off_ns, uint64_t waiting_ns)
+                       const struct thread_mark *to, uint64_t off_ns, uint64_t waiting_ns)
 {
 	const uint64_t held = less(to->held_ns, from->held_ns);
 	const uint64_t served = least(less(to->served_ns, from->served_ns), held);
@@ -164,7 +164,7 @@ static void add_marked(struct probe_kind *kind, const struct thread_mark *from,
 
 /* A thread without a mark: of what its sleep is made cannot be told, unless it is a poller. */
 static enum thread_kind kind_unmarked(const struct probe *p, const struct birth *birth,
-				      enum thread_state *off)
+                                      enum thread_state *off)
 {
 	*off = STATE_UNSEEN;
 	if (birth->worker && birth->sqpoll) {
@@ -276,9 +276,9 @@ static int schedstat_open(struct probe *p, char why[PROBE_WHY_SIZE])
 
 	if (access("/proc/self/schedstat", R_OK)) {
 		snprintf(why, PROBE_WHY_SIZE,
-			 "/proc/self/schedstat cannot be read: %s; the kernel needs "
-			 "CONFIG_SCHED_INFO, and /proc must be mounted",
-			 strerror(errno));
+		         "/proc/self/schedstat cannot be read: %s; the kernel needs "
+		         "CONFIG_SCHED_INFO, and /proc must be mounted",
+		         strerror(errno));
 		return -EOPNOTSUPP;
 	}
 	s->ticks_per_s = (uint64_t)sysconf(_SC_CLK_TCK);
@@ -307,7 +307,7 @@ static int schedstat_attach(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE]
 	error = read_all(p);
 	if (error)
 		snprintf(why, PROBE_WHY_SIZE, "cannot read /proc/%d/task: %s", (int)pid,
-			 strerror(-error));
+		         strerror(-error));
 	return error;
 }
 

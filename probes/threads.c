@@ -24,7 +24,7 @@ struct thread_mark *thread_mark_claim(struct thread_mark *table, enum thread_kin
 		/* The kind stands before the tid does: who finds the mark finds it whole. A place
 		 * lost to another thread is written by that one again. */
 		if (!__atomic_compare_exchange_n(&mark->tid, &free, THREAD_MARK_CLAIMED, false,
-						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		                                 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			continue;
 		mark->kind = (uint8_t)kind;
 		__atomic_store_n(&mark->tid, tid, __ATOMIC_RELEASE);

@@ -5,9 +5,11 @@
  *
  *     pingpong [PAIRS [ROUNDS]]
  *     pingpong once [ROUNDS]     no probe of ours: the time of a round trip, in ns
+ *     pingpong waiting [ROUNDS]  the same, begun by SIGUSR1
  */
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,14 +98,22 @@ static double median(double *values, int count)
 int main(int argc, char **argv)
 {
 	static double without[PAIRS_MAX], with[PAIRS_MAX], ratios[PAIRS_MAX];
-	const bool once = argc > 1 && !strcmp(argv[1], "once");
+	const bool waiting = argc > 1 && !strcmp(argv[1], "waiting");
+	const bool once = waiting || (argc > 1 && !strcmp(argv[1], "once"));
 	const int pairs = argc > 1 ? atoi(argv[1]) : PAIRS;
 	const long rounds = argc > 2 ? atol(argv[2]) : ROUNDS;
 	cpu_set_t cpu;
+	sigset_t start;
+	int signal;
 
+	sigemptyset(&start);
+	sigaddset(&start, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &start, NULL);
 	CPU_ZERO(&cpu);
 	CPU_SET((int)sysconf(_SC_NPROCESSORS_ONLN) - 1, &cpu);
 	sched_setaffinity(0, sizeof cpu, &cpu);
+	if (waiting)
+		sigwait(&start, &signal);
 	if (once) {
 		printf("%.0f\n", round_trip_ns(rounds));
 		return 0;
