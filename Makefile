@@ -23,7 +23,8 @@ LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
-LINT_PACKAGES := clang-format clang-tidy mandoc
+LINT_PACKAGES := clang-format mandoc
+TIDY_PACKAGES := clang-tidy
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
 LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
@@ -33,7 +34,8 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages
+.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages \
+        tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
 
@@ -43,6 +45,9 @@ packages:
 
 lint-packages:
 	@./.ci/packages $(LINT_PACKAGES)
+
+tidy-packages:
+	@./.ci/packages $(TIDY_PACKAGES)
 
 # --- building -----------------------------------------------------------------------------------
 $(BUILD)/%.o: %.c Makefile
@@ -107,7 +112,7 @@ lint: lint-packages
 	@./.ci/lint $(BUILD)
 
 TIDY_SRC = $(filter-out %.bpf.c,$(shell git ls-files '*.c'))
-tidy: packages lint-packages $(SKELETONS)
+tidy: packages tidy-packages $(SKELETONS)
 	@printf '%s\n' $(TIDY_SRC) | xargs -P $$(nproc) -I {} \
 		clang-tidy --quiet {} -- $(ALL_CPPFLAGS) -std=gnu11 2>/dev/null
 

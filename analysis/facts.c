@@ -8,6 +8,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* See misstated_threads. Threads that hardly switch can be misstated for long. */
+static double misstated_threads(const struct facts *f)
+{
+	double alive_ns = 0, switches = 0;
+
+	for (size_t k = 0; k < VIEW_KIND_COUNT; k++) {
+		const struct view_kind *kind = &f->probe->kinds[k];
+		if (!kind->present)
+			continue;
+		alive_ns += kind->alive_ns;
+		switches += kind->voluntary_switches + kind->involuntary_switches;
+	}
+	const double share = 10 * quotient(alive_ns, switches) / f->run.window_ns;
+	return f->lost_threads * (share < 1 ? share : 1);
+}
+
 static bool begins_with(const char *text, const char *start)
 {
 	return text && strncmp(text, start, strlen(start)) == 0;
@@ -36,6 +52,7 @@ void facts_gather(struct facts *f, const struct run_view *view)
 	f->disk = begins_with(view->workload, "disk-");
 	f->socket = begins_with(view->workload, "socket-");
 	f->lost_threads = f->probe->lost > 0 ? f->probe->lost : 0;
+	f->misstated_threads = misstated_threads(f);
 	for (size_t k = 0; k < VIEW_KIND_COUNT; k++) {
 		f->held_ns[k] = f->has_probe ? kind_held_ns(&f->probe->kinds[k]) : NAN;
 		f->parked_ns[k] = f->has_probe ? kind_parked_ns(&f->probe->kinds[k]) : NAN;

@@ -130,6 +130,13 @@ static void bar(struct text *out, const char *engine, const char *what, double v
 	text_add(out, "%s\n", format_mean(value).text);
 }
 
+/* A line of three backquotes would end the block. */
+static void backquotes_away(char *line)
+{
+	while ((line = strchr(line, '`')))
+		*line = '\'';
+}
+
 void report_bars(struct text *out, const struct groups *g)
 {
 	char title[300], name[100], engine[40], wait[20];
@@ -145,18 +152,16 @@ void report_bars(struct text *out, const struct groups *g)
 			most = fmax(most, fmax(s->in_flight_mean, s->threads_held_mean));
 		}
 		group_title(g, &g->groups[k], title, sizeof title);
+		backquotes_away(title);
 		text_add(out, "```text\n%s\n", title);
 		for (size_t i = 0; i < g->cell_count; i++) {
 			const struct cell *cell = &g->cells[i];
 			if (cell->group != k || !cell->measured)
 				continue;
-			/* "text" fences end at three backquotes only, which no name keeps */
 			snprintf(name, sizeof name, "%s %s",
 			         format_name(engine, sizeof engine, cell->view.engine, 13, true),
 			         format_name(wait, sizeof wait, cell->view.wait, 7, true));
-			for (char *c = name; *c; c++)
-				if (*c == '`')
-					*c = '\'';
+			backquotes_away(name);
 			bar(out, name, "in flight", cell->summary.in_flight_mean, most);
 			bar(out, "", "parked", cell->summary.threads_parked_mean, most);
 			bar(out, "", "held", cell->summary.threads_held_mean, most);

@@ -16,9 +16,11 @@ struct facts {
 	bool disk, socket;
 	double held_ns[VIEW_KIND_COUNT], parked_ns[VIEW_KIND_COUNT];
 	double held_mean[VIEW_KIND_COUNT], parked_mean[VIEW_KIND_COUNT];
-	/* An event that the probe lost can misstate one thread for the whole window: a conclusion
-	 * on threads must hold with so many more of them, and so many fewer. */
-	double lost_threads;
+	/* What lost events can hide. A thread that was never seen is missing for the whole window:
+	 * a conclusion that there are no more threads must bear lost_threads of them. A thread that
+	 * was seen is misstated until its next switch: what says that there are so many must bear
+	 * misstated_threads fewer (ten times the mean time between switches for each event). */
+	double lost_threads, misstated_threads;
 };
 
 enum raised { NOT_RAISED, RAISED, WITHHELD };

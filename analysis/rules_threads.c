@@ -52,7 +52,7 @@ void rule_no_thread(const struct facts *f, struct finding *out)
 		return;
 	out->raised = f->lost_threads > 0 ? WITHHELD : RAISED;
 	out->severity = "info";
-	out->confidence = seen && f->exact && !isnan(s->held_per_in_flight) ? "sure" : "likely";
+	out->confidence = f->exact && !isnan(s->held_per_in_flight) ? "sure" : "likely";
 	if (f->run.operations > 0)
 		finding_say(out,
 		            "With --wait %s the %s came back and no thread had waited for them: ",
@@ -96,10 +96,10 @@ void rule_one_waiter(const struct facts *f, struct finding *out)
 	out->confidence = facts_confidence(f);
 	finding_say(
 	    out,
-	    "One thread waited for %s requests: on average %s threads were parked and %s "
-	    "held. A thread per request would have held %s.",
-	    format_amount(s->in_flight_mean).text, format_amount(s->threads_parked_mean).text,
-	    format_amount(s->threads_held_mean).text, format_amount(s->in_flight_mean).text);
+	    "One thread waited for %s requests (%s parked, %s held on average). A thread per "
+	    "request would have held %s.",
+	    format_amount(s->in_flight_mean).text, format_mean(s->threads_parked_mean).text,
+	    format_mean(s->threads_held_mean).text, format_amount(s->in_flight_mean).text);
 	finding_advise(out, "--wait compute shows the same I/O without even this one thread.");
 	finding_show(out, "in_flight_mean", s->in_flight_mean);
 	finding_show(out, "threads_parked_mean", s->threads_parked_mean);
@@ -119,7 +119,7 @@ void rule_thread_per_io(const struct facts *f, struct finding *out)
 	if (!(ratio >= 0.95 && ratio <= 1.05) || !(f->held_mean[k] >= 1.9) ||
 	    !(direct >= 0.25 * f->held_mean[k]) || facts_page_cache(f))
 		return;
-	out->raised = f->held_mean[k] - f->lost_threads >= 0.95 * s->served_mean &&
+	out->raised = f->held_mean[k] - f->misstated_threads >= 0.95 * s->served_mean &&
 	                      f->held_mean[k] + f->lost_threads <= 1.05 * s->served_mean
 	                  ? RAISED
 	                  : WITHHELD;
@@ -153,7 +153,7 @@ void rule_hidden_workers(const struct facts *f, struct finding *out)
 
 	if (!(held >= 0.5))
 		return;
-	out->raised = held - f->lost_threads >= 0.5 ? RAISED : WITHHELD;
+	out->raised = held - f->misstated_threads >= 0.5 ? RAISED : WITHHELD;
 	out->severity = "warn";
 	out->confidence = facts_confidence(f);
 	finding_say(out,
@@ -187,9 +187,10 @@ void rule_serial_per_file(const struct facts *f, struct finding *out)
 	if (!f->disk || !name_is(f->run.engine, "posix-aio") || !(f->run.depth >= 2) ||
 	    !(s->in_flight_mean >= 1.5) || !(s->served_mean >= 0.5 && s->served_mean <= 1.1))
 		return;
-	out->raised = isnan(f->run.served_ns) && f->lost_threads > 0 ? WITHHELD : RAISED;
+	/* glibc's rule is known, so a loss leaves a doubt rather than nothing */
+	out->raised = isnan(f->run.served_ns) && f->misstated_threads > 0.1 ? WITHHELD : RAISED;
 	out->severity = "warn";
-	out->confidence = facts_confidence(f);
+	out->confidence = f->lost_threads > 0 ? "likely" : facts_confidence(f);
 	finding_say(
 	    out,
 	    "Asked for %s at once, served %s at a time: POSIX AIO takes the requests of one "
@@ -232,8 +233,9 @@ void rule_spinning(const struct facts *f, struct finding *out)
 	const bool asked = name_is(f->run.wait, "spin");
 	const bool poller = strstr(who, "SQPOLL") != NULL;
 
-	/* beside a poller the submitter may well wait */
-	if (!(cpu >= 0.8) || !(s->in_flight_mean > 0) ||
+	/* Who was told to spin spins, however little of a busy machine it gets. Beside a poller
+	 * the submitter may well wait. */
+	if (!(cpu >= (asked ? 0.05 : 0.8)) || !(s->in_flight_mean > 0) ||
 	    (!poller && s->parked_per_in_flight > 0.01))
 		return;
 	out->raised = RAISED; /* from CPU time, which loses nothing */

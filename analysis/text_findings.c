@@ -35,17 +35,24 @@ static void cell_name(const struct groups *g, const struct cell *cell, char *out
 		snprintf(out, size, "%s %s", workload, v->wait ? wait : "");
 }
 
+/* Verdicts are written in ASCII: "+-" becomes what it means, in the same two bytes. */
+static void plus_minus(char *verdict, const struct text_style *style)
+{
+	for (char *at = verdict; !style->ascii && (at = strstr(at, "+-")); at += 2)
+		memcpy(at, "±", 2);
+}
+
 void text_verdicts(struct text *out, const struct groups *g, const struct text_style *style)
 {
 	char verdict[VERDICT_SIZE];
 
-	(void)style;
 	for (size_t k = 0; k < g->group_count; k++) {
 		char line[VERDICT_SIZE + 64], workload[40];
 
 		verdict_group(g, k, verdict);
 		if (!*verdict)
 			continue;
+		plus_minus(verdict, style);
 		snprintf(line, sizeof line, "%s%s%s",
 		         g->group_count > 1
 		             ? format_name(workload, sizeof workload,
@@ -55,6 +62,7 @@ void text_verdicts(struct text *out, const struct groups *g, const struct text_s
 		text_wrap(out, 0, 2, TEXT_COLUMNS, line);
 	}
 	verdict_noise(g, verdict);
+	plus_minus(verdict, style);
 	if (*verdict)
 		text_wrap(out, 0, 2, TEXT_COLUMNS, verdict);
 }

@@ -95,24 +95,37 @@ static struct number quantity_text(int quantity, double value)
 
 static const char *const quantity_names[] = {"threads held", "speed", "CPU per operation"};
 
+static void append(char *out, size_t *at, const char *text)
+{
+	if (*at < VERDICT_SIZE)
+		*at += (size_t)snprintf(out + *at, VERDICT_SIZE - *at, "%s", text);
+}
+
 static size_t append_spread(char *out, size_t at, int quantity, const struct spread *s)
 {
-	char high[40], low[40], ratio[100] = "";
+	char high[40], low[40], ratio[100] = "", deviation[60] = "", sentence[400];
 	const char *unit = quantity == SPEED ? " per s" : "";
+	const struct number most = quantity_text(quantity, s->high_value);
+	const struct number least = quantity_text(quantity, s->low_value);
 
-	if (at >= VERDICT_SIZE)
-		return at;
+	format_name(high, sizeof high, s->high->view.engine, 24, true);
+	format_name(low, sizeof low, s->low->view.engine, 24, true);
 	if (!isnan(s->ratio_deviation))
-		snprintf(ratio, sizeof ratio, " (%s +- %s times)", format_ratio(s->ratio).text,
+		snprintf(deviation, sizeof deviation, " +- %s",
 		         format_fixed(s->ratio_deviation, 2).text);
-	else if (!isnan(s->ratio))
-		snprintf(ratio, sizeof ratio, " (%s times)", format_ratio(s->ratio).text);
-	return at + (size_t)snprintf(out + at, VERDICT_SIZE - at, "%s: %s %s%s, %s %s%s.",
-	                             quantity_names[quantity],
-	                             format_name(high, sizeof high, s->high->view.engine, 24, true),
-	                             quantity_text(quantity, s->high_value).text, unit,
-	                             format_name(low, sizeof low, s->low->view.engine, 24, true),
-	                             quantity_text(quantity, s->low_value).text, ratio);
+	if (!isnan(s->ratio))
+		snprintf(ratio, sizeof ratio, " (%s%s times)", format_ratio(s->ratio).text,
+		         deviation);
+	if (quantity == SPEED && *deviation)
+		snprintf(sentence, sizeof sentence,
+		         "%s: %s ran %s%s times as many operations as %s (%s and %s per s).",
+		         quantity_names[quantity], high, format_ratio(s->ratio).text, deviation,
+		         low, most.text, least.text);
+	else
+		snprintf(sentence, sizeof sentence, "%s: %s %s%s, %s %s%s.",
+		         quantity_names[quantity], high, most.text, unit, low, least.text, ratio);
+	append(out, &at, sentence);
+	return at;
 }
 
 /* How large a difference is, for naming the largest. */
@@ -121,26 +134,6 @@ static double spread_size(const struct spread *s)
 	if (!s->differs)
 		return 0;
 	return isnan(s->ratio) ? INFINITY : s->ratio;
-}
-
-static void append(char *out, size_t *at, const char *text)
-{
-	if (*at < VERDICT_SIZE)
-		*at += (size_t)snprintf(out + *at, VERDICT_SIZE - *at, "%s", text);
-}
-
-/* "A ran 1.31 +- 0.04 times as many operations per second as B." */
-static void append_repeated(char *out, size_t *at, const struct spread *s)
-{
-	char sentence[200], high[40], low[40];
-
-	if (!s->differs || isnan(s->ratio_deviation))
-		return;
-	snprintf(sentence, sizeof sentence, " %s ran %s +- %s times as many operations as %s.",
-	         format_name(high, sizeof high, s->high->view.engine, 24, true),
-	         format_ratio(s->ratio).text, format_fixed(s->ratio_deviation, 2).text,
-	         format_name(low, sizeof low, s->low->view.engine, 24, true));
-	append(out, at, sentence);
 }
 
 void verdict_group(const struct groups *g, size_t group, char out[VERDICT_SIZE])
@@ -164,22 +157,20 @@ void verdict_group(const struct groups *g, size_t group, char out[VERDICT_SIZE])
 		append(out, &at, "The larger difference is in ");
 		at = append_spread(out, at, largest, &spreads[largest]);
 	}
-	bool equal = false;
-	for (int q = 0; q < QUANTITY_COUNT; q++) {
-		if (q == largest || spreads[q].cells < 2)
-			continue;
-		if (spreads[q].differs) {
+	for (int q = 0; q < QUANTITY_COUNT; q++)
+		if (q != largest && spreads[q].differs) {
 			append(out, &at, " In ");
 			at = append_spread(out, at, q, &spreads[q]);
-			continue;
 		}
+	bool equal = false;
+	for (int q = 0; q < QUANTITY_COUNT; q++) {
+		if (spreads[q].cells < 2 || spreads[q].differs)
+			continue;
 		append(out, &at, equal ? ", " : largest < 0 ? "equal in " : " Equal in ");
 		append(out, &at, quantity_names[q]);
 		equal = true;
 	}
-	if (equal)
-		append(out, &at, ".");
-	append_repeated(out, &at, &spreads[SPEED]);
+	append(out, &at, equal ? "." : "");
 }
 
 void verdict_noise(const struct groups *g, char out[VERDICT_SIZE])

@@ -38,8 +38,10 @@ static int disk_open(struct workload *w)
 	                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	d->done = calloc(w->slots, sizeof *d->done);
 	if (w->memory == MAP_FAILED || !d->done) {
-		snprintf(w->why, sizeof w->why, "no memory for %zu bytes of blocks; use a smaller "
-		         "--depth or --bs", w->memory_bytes);
+		snprintf(w->why, sizeof w->why,
+		         "no memory for %zu bytes of blocks; use a smaller "
+		         "--depth or --bs",
+		         w->memory_bytes);
 		err = -ENOMEM;
 		goto fail;
 	}
@@ -48,7 +50,8 @@ static int disk_open(struct workload *w)
 		err = -errno;
 		snprintf(w->why, sizeof w->why, "%.200s: %s%s", plan->file, strerror(errno),
 		         errno == EINVAL && plan->direct
-		             ? ": this file system does not take O_DIRECT; use --direct 0" : "");
+		             ? ": this file system does not take O_DIRECT; use --direct 0"
+		             : "");
 		goto fail;
 	}
 	if (!plan->direct)

@@ -29,8 +29,8 @@ static bool read_ticks(pid_t pid, uint64_t *user, uint64_t *system)
 		return false;
 	text[n] = 0;
 	at = strrchr(text, ')'); /* a name may hold anything, parentheses too */
-	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &u,
-	                  &s) != 2)
+	if (!at ||
+	    sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &u, &s) != 2)
 		return false;
 	*user = u;
 	*system = s;
@@ -113,10 +113,9 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 	result->cpu_user_ns =
 	    user + system ? (uint64_t)((double)cpu_ns * (double)user / (double)(user + system)) : 0;
 	result->cpu_system_ns = cpu_ns - result->cpu_user_ns;
-	result->load = -1;
+	result->steal_share = -1;
 	if (from->steal_ns >= 0 && to->steal_ns >= from->steal_ns && result->window_ns)
-		result->load =
-		    (double)(to->steal_ns - from->steal_ns) / (double)result->window_ns;
+		result->steal_share = (double)(to->steal_ns - from->steal_ns) / (double)result->window_ns;
 	if (from->probed && to->probed && result->reading)
 		probe_difference(result->reading, &from->reading, &to->reading);
 }

@@ -16,7 +16,7 @@ struct edge {
 	uint64_t marked_ns; /* time that the subject's threads spent in calls, by their marks */
 	bool has_pool;      /* some of them are a pool's */
 	bool cpu_known;
-	uint64_t cpu_ns;          /* of all threads of the subject, hidden ones included */
+	uint64_t cpu_ns; /* of all threads of the subject, hidden ones included */
 	uint64_t user_ticks, system_ticks;
 	int64_t steal_ns;
 	bool probed;

@@ -136,8 +136,8 @@ static int complain_short(const struct plan *plan, uint64_t bytes, char why[PLAN
 }
 
 /* A file of the user's: only looked at, unless it may be overwritten and is missing or short. */
-static int prepare_named(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
-                         char why[PLAN_WHY_SIZE])
+static int prepare_named(struct plan *plan, struct file_lease *lease,
+                         const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
 	int fd = open_kind(plan->file, O_RDONLY, why), err = 0;
 	uint64_t bytes = fd >= 0 ? file_bytes(fd) : 0;
@@ -176,8 +176,8 @@ static int prepare_named(struct plan *plan, struct file_lease *lease, const vola
 }
 
 /* Our own file: made, or taken over from an earlier run that kept it. */
-static int prepare_own(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
-                       char why[PLAN_WHY_SIZE])
+static int prepare_own(struct plan *plan, struct file_lease *lease,
+                       const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
 	int fd = open_kind(plan->file, O_RDWR | O_CREAT, why), err;
 	uint64_t bytes;
@@ -202,7 +202,8 @@ static int prepare_own(struct plan *plan, struct file_lease *lease, const volati
 	if (bytes < plan->size_bytes) {
 		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
 			close(fd);
-			return complain(-EBUSY, plan->file, "it must grow, and another iostudy uses it", why);
+			return complain(-EBUSY, plan->file,
+			                "it must grow, and another iostudy uses it", why);
 		}
 		err = fill(fd, plan, plan->file, plan->size_bytes, stop, why);
 		plan->file_seed = plan->seed;

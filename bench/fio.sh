@@ -9,20 +9,21 @@ pairs=${2:-10} seconds=${3:-2}
 dir=$(mktemp -d ./bench-XXXXXX); trap 'rm -rf "$dir"' EXIT
 file=$dir/iostudy.data
 
-"$iostudy" run --engine null --workload disk-randread --operations 1 --wait park --directory "$dir" --keep \
-	--probe none --json >/dev/null
+"$iostudy" run --engine null --workload disk-randread --operations 1 --wait park \
+	--directory "$dir" --keep --probe none --json >/dev/null
 
 # FIGURE EXTRA...: one number of one run
 ours() {
 	local figure=$1; shift
-	"$iostudy" run --workload disk-randread --wait park --depth 32 --batch 8 --bs 4k --filename "$file" \
-		--runtime "$seconds" --warmup 300ms --probe none --json "$@" | jq ".summary.$figure"
+	"$iostudy" run --workload disk-randread --wait park --depth 32 --batch 8 --bs 4k \
+		--filename "$file" --runtime "$seconds" --warmup 300ms --probe none --json "$@" |
+		jq ".summary.$figure"
 }
 theirs() {
 	local figure=$1; shift
-	fio --name=peer --filename="$file" --rw=randread --norandommap --bs=4k --time_based --runtime="$seconds" \
-		--ramp_time=300ms --lat_percentiles=1 --clat_percentiles=0 --percentile_list=50 \
-		--output-format=json "$@" | jq ".jobs[0].read.$figure"
+	fio --name=peer --filename="$file" --rw=randread --norandommap --bs=4k --time_based \
+		--runtime="$seconds" --ramp_time=300ms --lat_percentiles=1 --clat_percentiles=0 \
+		--percentile_list=50 --output-format=json "$@" | jq ".jobs[0].read.$figure"
 }
 ring=(--ioengine=io_uring --iodepth=32 --iodepth_batch_submit=8 --iodepth_batch_complete_min=1
 	--iodepth_batch_complete_max=8 --fixedbufs=1 --registerfiles=1)
@@ -38,8 +39,12 @@ psync_theirs() { theirs iops --ioengine=psync --direct=0 --invalidate=0; }
 
 status=0
 echo "iostudy / fio, in turns, $seconds s each:"
-equal "uring direct, depth 32: IOPS" $(pairs "$pairs" disk_ours disk_theirs) || status=$?
-equal "uring direct, depth 32: median latency" $(pairs "$pairs" latency_ours latency_theirs) || status=$?
-bound "uring cached, depth 32, batches of 8: IOPS" at-least 1.1 $(pairs "$pairs" cached_ours cached_theirs) || status=$?
-bound "blocking cached, one thread: IOPS" at-least 1.15 $(pairs "$pairs" psync_ours psync_theirs) || status=$?
+equal "uring direct, depth 32: IOPS" \
+	$(pairs "$pairs" disk_ours disk_theirs) || status=$?
+equal "uring direct, depth 32: median latency" \
+	$(pairs "$pairs" latency_ours latency_theirs) || status=$?
+bound "uring cached, depth 32, batches of 8: IOPS" at-least 1.1 \
+	$(pairs "$pairs" cached_ours cached_theirs) || status=$?
+bound "blocking cached, one thread: IOPS" at-least 1.15 \
+	$(pairs "$pairs" psync_ours psync_theirs) || status=$?
 exit $status

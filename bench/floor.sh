@@ -9,14 +9,14 @@ dir=$(mktemp -d ./bench-XXXXXX); trap 'rm -rf "$dir"' EXIT
 
 median() { sort -g | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
 null_ns() {
-	"$iostudy" run --engine null --workload timer-delay --wait park --depth "$1" --batch "$2" --runtime 500ms \
-		--warmup 100ms --probe none --json | jq '.summary.cpu_ns_per_operation'
+	"$iostudy" run --engine null --workload timer-delay --wait park --depth "$1" \
+		--batch "$2" --runtime 500ms --warmup 100ms --probe none --json | jq '.summary.cpu_ns_per_operation'
 }
 one_ms() {
 	local begin end
 	begin=$(date +%s%N)
-	"$iostudy" run --engine uring --workload disk-randread --wait park --operations 1 --directory "$dir" --keep \
-		--json >/dev/null
+	"$iostudy" run --engine uring --workload disk-randread --wait park --operations 1 \
+		--directory "$dir" --keep --json >/dev/null
 	end=$(date +%s%N)
 	echo $(((end - begin) / 1000000))
 }
@@ -27,7 +27,10 @@ whole=$(for ((i = 0; i < runs; i++)); do one_ms; done | median)
 status=0
 check() { # NAME VALUE LIMIT UNIT
 	awk -v n="$1" -v v="$2" -v l="$3" -v u="$4" 'BEGIN {
-		printf "%-44s %.0f %s: at most %d %s: %s\n", n, v, u, l, u, v <= l ? "kept" : "BROKEN"; exit v > l }'
+		printf "%-44s %.0f %s: at most %d %s: ", n, v, u, l, u
+		print v <= l ? "kept" : "BROKEN"
+		exit v > l
+	}'
 }
 check "harness per no-op, depth 1" "$one" 100 ns || status=1
 check "harness per no-op, depth 32, batches of 8" "$eight" 100 ns || status=1

@@ -14,13 +14,13 @@ enum { ALONE_NS = 300000000 }; /* how long the computing is measured without I/O
 struct turn {
 	struct loop *loop;
 	uint64_t now_ns;
-	uint64_t *begun_ns;    /* [slots]: when the operation in it was submitted; 0: not yet */
-	uint32_t *ready;       /* [slots]: a ring of slots to submit */
+	uint64_t *begun_ns; /* [slots]: when the operation in it was submitted; 0: not yet */
+	uint32_t *ready;    /* [slots]: a ring of slots to submit */
 	uint32_t ready_at, ready_count;
-	uint32_t *batch;       /* [plan->batch] */
-	struct io_done *done;  /* [plan->batch] */
-	uint64_t begun;        /* operations begun */
-	uint32_t running;      /* slots that are ready or in flight */
+	uint32_t *batch;      /* [plan->batch] */
+	struct io_done *done; /* [plan->batch] */
+	uint64_t begun;       /* operations begun */
+	uint32_t running;     /* slots that are ready or in flight */
 	bool synchronous, over;
 	uint64_t block[COMPUTE_WORDS], hash;
 };
@@ -110,7 +110,7 @@ static void end_operation(struct turn *t, uint32_t slot)
 		own->latency_min_ns = latency_ns;
 	if (latency_ns > own->latency_max_ns)
 		own->latency_max_ns = latency_ns;
-	histogram_add(&t->loop->witness->latency, latency_ns);
+	histogram_add(&t->loop->witness->latency, latency_ns, t->loop->plan->threads > 1);
 }
 
 /* Hands completions to the workload, and goes on with what it answers. */
@@ -123,8 +123,8 @@ static void take(struct turn *t, uint32_t n)
 	publish_begin(own);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t slot = t->done[i].slot;
-		const enum workload_answer answer =
-		    workload->ops->step(workload, slot, t->done[i].result);
+		const enum workload_answer answer = workload->ops->step(workload, slot,
+		                                                        t->done[i].result);
 
 		if (answer == WORK_SUBMIT) {
 			push_ready(t, slot);

@@ -180,8 +180,7 @@ static void serve(struct server *s)
 
 static int listen_on(struct plan *plan)
 {
-	struct sockaddr_in tcp = {.sin_family = AF_INET,
-	                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in tcp = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct sockaddr_un local = {.sun_family = AF_UNIX};
 	const bool is_tcp = plan->transport == TRANSPORT_TCP;
 	socklen_t length = sizeof tcp;

@@ -131,8 +131,8 @@ static int set_delay(struct plan *plan, const struct plan_setting *s, const char
 	if (err)
 		return err;
 	if (high < low) {
-		snprintf(why, PLAN_WHY_SIZE, "--delay %.60s: the first time must not be over the second",
-		         text);
+		snprintf(why, PLAN_WHY_SIZE,
+		         "--delay %.60s: the first time must not be over the second", text);
 		return -EINVAL;
 	}
 	plan->delay_min_ns = low;
@@ -254,9 +254,10 @@ int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
 		return -EINVAL;
 	}
 	if (plan->threads > PLAN_THREADS_MAX) {
-		snprintf(why, PLAN_WHY_SIZE,
-		         "%s would take %u threads, one per request; the limit is %d: use --threads",
-		         engine->name, plan->threads, PLAN_THREADS_MAX);
+		snprintf(
+		    why, PLAN_WHY_SIZE,
+		    "%s would take %u threads, one per request; the limit is %d: use --threads",
+		    engine->name, plan->threads, PLAN_THREADS_MAX);
 		return -ERANGE;
 	}
 	if (plan->batch > plan->depth)

@@ -12,8 +12,8 @@
 #include <jansson.h>
 
 enum {
-	PLAN_WHY_SIZE = 400,  /* bytes of a reason, its terminating zero included */
-	PLAN_NAME_SIZE = 32,  /* of an engine's or a workload's name */
+	PLAN_WHY_SIZE = 400, /* bytes of a reason, its terminating zero included */
+	PLAN_NAME_SIZE = 32, /* of an engine's or a workload's name */
 	PLAN_PATH_SIZE = 4096,
 	PLAN_DEPTH_MAX = 1 << 17,
 	PLAN_THREADS_MAX = 1 << 14,

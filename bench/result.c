@@ -41,9 +41,9 @@ json_t *result_environment(const struct environment *e)
 	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
 	    "s:o}",
 	    "iostudy", text_known(e->iostudy), "host", text_known(e->host), "kernel",
-	    text_known(e->kernel), "machine", text_known(e->machine), "cpus",
-	    number_known(e->cpus), "cpus_allowed", number_known(e->cpus_allowed), "cpu_model",
-	    text_known(e->cpu_model), "memory_bytes", number_known(e->memory_bytes), "virtualised",
+	    text_known(e->kernel), "machine", text_known(e->machine), "cpus", number_known(e->cpus),
+	    "cpus_allowed", number_known(e->cpus_allowed), "cpu_model", text_known(e->cpu_model),
+	    "memory_bytes", number_known(e->memory_bytes), "virtualised",
 	    text_known(e->virtualised), "clocksource", text_known(e->clocksource), "filesystem",
 	    text_known(e->filesystem), "device", text_known(e->device), "scheduler",
 	    text_known(e->scheduler), "rotational", answer(e->rotational), "nr_requests",
@@ -74,9 +74,9 @@ static json_t *latency_to_json(const struct witness_sums *sums)
 
 		total += count;
 		if (count)
-			json_array_append_new(buckets,
-			                      json_pack("[o, o]", number(histogram_lowest(i)),
-			                                number(count)));
+			json_array_append_new(
+			    buckets,
+			    json_pack("[o, o]", number(histogram_lowest(i)), number(count)));
 	}
 	return json_pack("{s:o, s:o, s:o}", "min", number_if(total, sums->latency_min_ns), "max",
 	                 number_if(total, sums->latency_max_ns), "buckets", buckets);
@@ -130,8 +130,7 @@ static json_t *kind_to_json(enum thread_kind kind, const struct probe_kind *k, u
 	                    number_if(in_call, k->in_call_runnable_ns));
 	json_object_set_new(object, "called_ns", number_if(in_call, k->called_ns));
 	json_object_set_new(object, "parks", number_if(counts, k->parks));
-	json_object_set_new(object, "voluntary_switches",
-	                    number_if(counts, k->voluntary_switches));
+	json_object_set_new(object, "voluntary_switches", number_if(counts, k->voluntary_switches));
 	json_object_set_new(object, "involuntary_switches",
 	                    number_if(counts, k->involuntary_switches));
 	return object;
@@ -224,8 +223,9 @@ static json_t *probes_to_json(const struct run_result *result)
 		return json_array();
 	return json_pack(
 	    "[{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}]", "probe", result->probe,
-	    "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test", self_test ? json_string(self_test) : json_null(), "kinds",
-	    kinds_to_json(r), "parked_at_completion",
+	    "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test",
+	    self_test ? json_string(self_test) : json_null(), "kinds", kinds_to_json(r),
+	    "parked_at_completion",
 	    r->measures & PROBE_COMPLETIONS ? parked_to_json(r) : json_null(), "occupancy_ns",
 	    r->measures & PROBE_OCCUPANCY ? occupancy_to_json(r) : json_null(), "completions",
 	    completions_to_json(r), "borrowed_ns", borrowed_to_json(r), "block", block_to_json(r));

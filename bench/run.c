@@ -18,9 +18,9 @@
 #include "bench/workload.h"
 
 enum {
-	SLICE_NS = 100000000,   /* how long the parent sleeps at most between two looks */
-	GRACE_NS = 200000000,   /* how long the subject may take to end by itself */
-	SPARE_FDS = 64,         /* descriptors that a process needs beside its connections */
+	SLICE_NS = 100000000, /* how long the parent sleeps at most between two looks */
+	GRACE_NS = 200000000, /* how long the subject may take to end by itself */
+	SPARE_FDS = 64,       /* descriptors that a process needs beside its connections */
 };
 
 const char *const run_outcome_names[] = {"ok", "skipped", "failed", "interrupted"};
@@ -101,7 +101,8 @@ static int prepare_cache(struct scene *s)
 		err = file_cache_drop(s->plan->file);
 	if (err)
 		end_with(s->result, OUTCOME_FAILED, "%.200s: cannot %s the page cache: %s",
-		         s->plan->file, s->plan->cache == CACHE_HOT ? "read it into" : "drop it from",
+		         s->plan->file,
+		         s->plan->cache == CACHE_HOT ? "read it into" : "drop it from",
 		         strerror(-err));
 	return err;
 }
@@ -196,8 +197,8 @@ static bool is_over(struct scene *s)
 		return true;
 	}
 	if (__atomic_load_n(&witness->broken, __ATOMIC_ACQUIRE) == 1) {
-		end_with(s->result, witness->err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s",
-		         witness->why);
+		end_with(s->result, witness->err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED,
+		         "%s", witness->why);
 		return true;
 	}
 	if (child_has_ended(s->subject, &status)) {
@@ -238,8 +239,9 @@ static bool await_time(struct scene *s, uint64_t until_ns)
 			return false;
 		if (now_ns >= until_ns)
 			return true;
-		witness_wait(&s->witness->broken, 0,
-		             (int64_t)(until_ns - now_ns < SLICE_NS ? until_ns - now_ns : SLICE_NS));
+		witness_wait(
+		    &s->witness->broken, 0,
+		    (int64_t)(until_ns - now_ns < SLICE_NS ? until_ns - now_ns : SLICE_NS));
 	}
 }
 
@@ -248,8 +250,8 @@ static bool take_edge(struct scene *s, struct edge *edge)
 	int err = edge_read(edge, s->subject, s->witness, s->marks, s->probe);
 
 	if (err && s->result->status == OUTCOME_OK)
-		end_with(s->result, OUTCOME_FAILED, "the probe %s cannot be read: %s", s->result->probe,
-		         strerror(-err));
+		end_with(s->result, OUTCOME_FAILED, "the probe %s cannot be read: %s",
+		         s->result->probe, strerror(-err));
 	return err == 0;
 }
 
@@ -290,8 +292,8 @@ static void measure(struct scene *s)
 	if (!take_edge(s, s->from) || !take_edge(s, s->to) || !take_edge(s, s->from))
 		return;
 	witness_signal(&s->witness->go, 1);
-	begun = await_threads(s, s->plan->operations ? &s->witness->finished
-	                                             : &s->witness->started);
+	begun = await_threads(s,
+	                      s->plan->operations ? &s->witness->finished : &s->witness->started);
 	if (!s->plan->operations) {
 		if (!begun || !await_time(s, witness_now_ns() + s->plan->warmup_ns))
 			return;
@@ -308,12 +310,14 @@ static void note_conditions(struct scene *s)
 {
 	const struct run_result *result = s->result;
 
-	if (result->window_ns && result->load > 0.02)
-		warn(s->result, "the hypervisor took %.0f %% of a CPU during the window: the "
-		     "figures are noisy", result->load * 100);
+	if (result->window_ns && result->steal_share > 0.02)
+		warn(s->result,
+		     "the hypervisor took %.0f %% of a CPU during the window: the "
+		     "figures are noisy",
+		     result->steal_share * 100);
 	if (workload_find(s->plan->workload)->need & ENGINE_FILES && !s->plan->file_verified)
 		warn(s->result, "the file was not filled by iostudy, so its blocks could not be "
-		     "checked");
+		                "checked");
 }
 
 static void take_down(struct scene *s)

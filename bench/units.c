@@ -13,17 +13,32 @@ struct unit {
 };
 
 static const struct unit size_units[] = {
-    {"", 1},          {"b", 1},          {"k", 1ull << 10},  {"kb", 1ull << 10},
-    {"kib", 1ull << 10}, {"m", 1ull << 20}, {"mb", 1ull << 20}, {"mib", 1ull << 20},
-    {"g", 1ull << 30}, {"gb", 1ull << 30}, {"gib", 1ull << 30}, {"t", 1ull << 40},
-    {"tb", 1ull << 40}, {"tib", 1ull << 40}, {NULL, 0},
+    {"", 1},
+    {"b", 1},
+    {"k", 1ull << 10},
+    {"kb", 1ull << 10},
+    {"kib", 1ull << 10},
+    {"m", 1ull << 20},
+    {"mb", 1ull << 20},
+    {"mib", 1ull << 20},
+    {"g", 1ull << 30},
+    {"gb", 1ull << 30},
+    {"gib", 1ull << 30},
+    {"t", 1ull << 40},
+    {"tb", 1ull << 40},
+    {"tib", 1ull << 40},
+    {NULL, 0},
 };
 
 static const struct unit time_units[] = {
-    {"", 1000000000ull},   {"ns", 1},
-    {"us", 1000},          {"ms", 1000000},
-    {"s", 1000000000ull},  {"m", 60 * 1000000000ull},
-    {"h", 3600 * 1000000000ull}, {NULL, 0},
+    {"", 1000000000ull},
+    {"ns", 1},
+    {"us", 1000},
+    {"ms", 1000000},
+    {"s", 1000000000ull},
+    {"m", 60 * 1000000000ull},
+    {"h", 3600 * 1000000000ull},
+    {NULL, 0},
 };
 
 /* digits [. digits] unit, exactly; what a fraction leaves below one is an error. */
@@ -104,7 +119,10 @@ const char *units_format_size(uint64_t bytes, char buffer[32])
 const char *units_format_time(uint64_t time_ns, char buffer[32])
 {
 	static const struct unit largest_first[] = {
-	    {"s", 1000000000ull}, {"ms", 1000000}, {"us", 1000}, {"ns", 1},
+	    {"s", 1000000000ull},
+	    {"ms", 1000000},
+	    {"us", 1000},
+	    {"ns", 1},
 	};
 	return format(time_ns, largest_first, 4, "0s", buffer);
 }

@@ -28,7 +28,8 @@ pairs() {
 	local n=$1 a=$2 b=$3 i x y
 	for ((i = 0; i < n; i++)); do
 		if ((i % 2)); then y=$($b); x=$($a); else x=$($a); y=$($b); fi
-		awk -v x="$x" -v y="$y" 'BEGIN { if (x > 0 && y > 0) printf "%.6f\n", x / y; else exit 1 }' ||
+		awk -v x="$x" -v y="$y" \
+			'BEGIN { if (x > 0 && y > 0) printf "%.6f\n", x / y; else exit 1 }' ||
 			{ echo "no figure: '$x' against '$y'" >&2; return 1; }
 	done
 }
@@ -39,7 +40,10 @@ equal() {
 	read -r median low high n < <(interval "$@")
 	awk -v name="$name" -v m="$median" -v l="$low" -v h="$high" -v n="$n" 'BEGIN {
 		printf "%-44s %.3f  (%.3f ... %.3f, %d pairs): ", name, m, l, h, n
-		if (h - l > 0.2) { print "not enough evidence: the interval is wider than +-10 %"; exit 3 }
+		if (h - l > 0.2) {
+			print "not enough evidence: the interval is wider than +-10 %"
+			exit 3
+		}
 		if (l > 1 || h < 1) { print "they differ"; exit 1 }
 		print "equal within 10 %"
 	}'
@@ -49,10 +53,15 @@ equal() {
 bound() {
 	local name=$1 how=$2 limit=$3; shift 3
 	read -r median low high n < <(interval "$@")
-	awk -v name="$name" -v how="$how" -v limit="$limit" -v m="$median" -v l="$low" -v h="$high" -v n="$n" 'BEGIN {
-		printf "%-44s %.3f  (%.3f ... %.3f, %d pairs): %s %s: ", name, m, l, h, n, how, limit
+	awk -v name="$name" -v how="$how" -v limit="$limit" \
+		-v m="$median" -v l="$low" -v h="$high" -v n="$n" 'BEGIN {
+		printf "%-44s %.3f  (%.3f ... %.3f, %d pairs): ", name, m, l, h, n
+		printf "%s %s: ", how, limit
 		if (how == "at-least" ? m >= limit : m <= limit) { print "kept"; exit 0 }
-		if (how == "at-least" ? h >= limit : l <= limit) { print "not enough evidence"; exit 3 }
+		if (how == "at-least" ? h >= limit : l <= limit) {
+			print "not enough evidence"
+			exit 3
+		}
 		print "BROKEN"; exit 1
 	}'
 }

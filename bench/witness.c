@@ -76,8 +76,8 @@ void witness_read(const struct witness *witness, uint64_t now_ns, struct witness
 	for (uint32_t i = 0; i < WITNESS_ERRNO_MAX; i++)
 		sums->errors[i] = __atomic_load_n(&witness->errors[i], __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
-		sums->latency.counts[i] =
-		    __atomic_load_n(&witness->latency.counts[i], __ATOMIC_RELAXED);
+		sums->latency.counts[i] = __atomic_load_n(&witness->latency.counts[i],
+		                                          __ATOMIC_RELAXED);
 }
 
 void witness_break(struct witness *witness, int err, const char *why)

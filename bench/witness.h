@@ -51,7 +51,7 @@ struct witness_sums {
 	uint64_t in_flight_ns;
 	uint64_t operations, bytes, shorts, wrong, failed;
 	uint64_t compute_units;
-	double alone_per_s;                    /* units a second without I/O; 0: not measured */
+	double alone_per_s;                      /* units a second without I/O; 0: not measured */
 	uint64_t latency_min_ns, latency_max_ns; /* of this epoch; 0 and 0: none completed */
 	uint64_t errors[WITNESS_ERRNO_MAX];
 	struct histogram latency;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct workload_ops disk_randread, socket_delay, timer_delay;
-
 const struct workload_ops *const workload_table[] = {
     &disk_randread,
     &socket_delay,

@@ -62,7 +62,8 @@ struct workload {
 int workload_open(struct workload *w, const struct plan *plan, uint32_t thread, uint32_t slots);
 void workload_close(struct workload *w);
 
-extern const struct workload_ops *const workload_table[]; /* ends with NULL */
+extern const struct workload_ops disk_randread, socket_delay, timer_delay;
+extern const struct workload_ops *const workload_table[]; /* all of them; ends with NULL */
 const struct workload_ops *workload_find(const char *name);
 
 #endif

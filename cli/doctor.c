@@ -78,11 +78,38 @@ static void state_add(struct text *text, enum doctor_state state, bool colour)
 	         coloured ? "\033[0m" : "", pad, "");
 }
 
-/* A command is to be copied: it is never broken, only led by what it is for. */
+/* Where to break a command so that room columns hold its first part: at a space outside of
+ * quotes. 0: nowhere, or it fits. */
+static size_t command_break(const char *command, size_t room)
+{
+	bool quoted = false;
+	size_t at = 0;
+
+	if (text_columns(command) <= room)
+		return 0;
+	for (size_t i = 0; command[i] && (i < room || !at); i++) {
+		if (command[i] == '\'')
+			quoted = !quoted;
+		else if (command[i] == ' ' && !quoted)
+			at = i;
+	}
+	return at;
+}
+
+/* A command is to be copied: where it must be broken, the shell goes on with the next line. */
 static void command_add(struct text *text, const char *label, const char *command)
 {
-	if (*command)
-		text_add(text, "%*s%-7s%s\n", STATE_COLUMNS + 2, "", label, command);
+	enum { INDENT = STATE_COLUMNS + 2, LABEL = 7 };
+	size_t at;
+
+	if (!*command)
+		return;
+	text_add(text, "%*s%-*s", INDENT, "", LABEL, label);
+	while ((at = command_break(command, SCREEN_COLUMNS - INDENT - LABEL - 2)) > 0) {
+		text_add(text, "%.*s \\\n%*s", (int)at, command, INDENT + LABEL, "");
+		command += at + 1;
+	}
+	text_add(text, "%s\n", command);
 }
 
 static void check_add(struct text *text, const struct doctor_check *check, bool ascii, bool colour)

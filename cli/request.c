@@ -277,6 +277,24 @@ static void make_options(struct argp_option options[OPTIONS_MAX])
 	options[n] = (struct argp_option){0};
 }
 
+/* Refuses at once what no run could do: settings that do not go together. */
+static void check_cells(const struct request *r, const char *program)
+{
+	struct plan *cells = calloc(REQUEST_CELLS_MAX, sizeof *cells);
+	const uint32_t count = cells ? request_cells(r, cells, REQUEST_CELLS_MAX) : 0;
+	char why[PLAN_WHY_SIZE];
+
+	for (uint32_t i = 0; i < count; i++) {
+		const int err = plan_complete(&cells[i], why);
+
+		if (err && err != -EOPNOTSUPP) {
+			fprintf(stderr, "%s: %s\n", program, why);
+			exit(EXIT_BAD_USAGE);
+		}
+	}
+	free(cells);
+}
+
 void request_parse(struct request *r, int argc, char **argv)
 {
 	struct argp_option options[OPTIONS_MAX];
@@ -304,6 +322,7 @@ void request_parse(struct request *r, int argc, char **argv)
 		        PLAN_PATH_SIZE - 16);
 		exit(EXIT_BAD_USAGE);
 	}
+	check_cells(r, argv[0]);
 }
 
 uint32_t request_cells(const struct request *r, struct plan *cells, uint32_t max)

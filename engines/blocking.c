@@ -9,8 +9,8 @@ static int blocking_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 	const int error = completions_open(e->state, e->config.slots);
 
 	return error
-		   ? engine_reason(why, error, "blocking: no memory for %u slots", e->config.slots)
-		   : 0;
+	           ? engine_reason(why, error, "blocking: no memory for %u slots", e->config.slots)
+	           : 0;
 }
 
 static int blocking_submit(struct engine *e, const uint32_t *slots, uint32_t n)
@@ -25,7 +25,7 @@ static int blocking_submit(struct engine *e, const uint32_t *slots, uint32_t n)
 }
 
 static int blocking_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-			 int64_t timeout_ns)
+                         int64_t timeout_ns)
 {
 	(void)min;
 	(void)timeout_ns;

@@ -17,10 +17,10 @@ static long call_once(struct io_req *r)
 		return 0;
 	case IO_READ:
 		return stream ? read(fd, r->data, r->length)
-			      : pread(fd, r->data, r->length, (off_t)r->offset);
+		              : pread(fd, r->data, r->length, (off_t)r->offset);
 	case IO_WRITE:
 		return stream ? write(fd, r->data, r->length)
-			      : pwrite(fd, r->data, r->length, (off_t)r->offset);
+		              : pwrite(fd, r->data, r->length, (off_t)r->offset);
 	case IO_FSYNC:
 		return fsync(fd);
 	case IO_RECV:

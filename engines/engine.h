@@ -68,7 +68,7 @@ enum engine_caps {
 	                                a thread that ends, with -ECANCELED */
 	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library's own threads serve, which no hook tells of */
 	ENGINE_CONNECTIONS = 1 << 6,    /* ACCEPT, CONNECT */
-	ENGINE_QUICK_LOOK = 1 << 8, /* a look (reap with timeout 0) makes no system call */
+	ENGINE_QUICK_LOOK = 1 << 8,     /* a look (reap with timeout 0) makes no system call */
 	ENGINE_NO_IO = 1 << 7, /* performs nothing: each request is complete at once, and what
 	                                moves bytes claims its length */
 };
@@ -117,7 +117,7 @@ struct engine_ops {
 	int (*open)(struct engine *e, char why[ENGINE_WHY_SIZE]);
 	int (*submit)(struct engine *e, const uint32_t *slots, uint32_t n);
 	int (*reap)(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		    int64_t timeout_ns);
+	            int64_t timeout_ns);
 	void (*close)(struct engine *e);
 };
 
@@ -137,7 +137,7 @@ struct engine {
 /* Opens an engine. 0, or -errno with one sentence in why (value, limit, remedy). -EOPNOTSUPP:
  * it cannot serve what config->need asks for here. config is copied; what it points to is not. */
 int engine_open(struct engine *e, const struct engine_ops *ops, const struct engine_config *config,
-		char why[ENGINE_WHY_SIZE]);
+                char why[ENGINE_WHY_SIZE]);
 
 /* Hands n >= 1 requests over, in order. Returns how many were accepted: an exact prefix, pushed
  * to the kernel. Fewer than n (0 included) is back-pressure: the others stay the caller's, who
@@ -151,7 +151,7 @@ int engine_submit(struct engine *e, const uint32_t *slots, uint32_t n);
  * time-out is no error either: 0. With nothing in flight it may return at once. It never pushes
  * submissions. -errno: the engine broke. Each slot accepted comes back exactly once. */
 int engine_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		int64_t timeout_ns);
+                int64_t timeout_ns);
 
 /* Ends the engine in bounded time, also with slots in flight, and closes the descriptors of
  * ACCEPT and CONNECT that nobody took. Touches no memory of the caller after. What cannot be

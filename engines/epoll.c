@@ -57,9 +57,9 @@ static int epoll_refuse_files(char why[ENGINE_WHY_SIZE])
 	close(file);
 	close(epoll);
 	return engine_reason(why, -EOPNOTSUPP,
-			     "epoll: a regular file is always ready: epoll cannot wait for it"
-			     " (epoll_ctl: %s)",
-			     strerror(error));
+	                     "epoll: a regular file is always ready: epoll cannot wait for it"
+	                     " (epoll_ctl: %s)",
+	                     strerror(error));
 }
 
 static uint32_t epoll_fd_limit(void)
@@ -97,11 +97,11 @@ static int epoll_refused(int error, char why[ENGINE_WHY_SIZE])
 
 	if (error == EMFILE)
 		return engine_reason(why, -error,
-				     "epoll: cannot create its descriptors: RLIMIT_NOFILE is %s and"
-				     " every descriptor is taken; raise it with ulimit -n",
-				     engine_limit(RLIMIT_NOFILE, false, limit));
+		                     "epoll: cannot create its descriptors: RLIMIT_NOFILE is %s and"
+		                     " every descriptor is taken; raise it with ulimit -n",
+		                     engine_limit(RLIMIT_NOFILE, false, limit));
 	return engine_reason(why, -error, "epoll: cannot create its descriptors: %s",
-			     strerror(error));
+	                     strerror(error));
 }
 
 static int epoll_open_fds(struct epoll *p, char why[ENGINE_WHY_SIZE])
@@ -117,8 +117,8 @@ static int epoll_open_fds(struct epoll *p, char why[ENGINE_WHY_SIZE])
 		return epoll_refused(errno, why);
 	if (epoll_pwait2(p->epoll, p->events, 1, &now, NULL) < 0)
 		return engine_reason(why, errno == ENOSYS ? -EOPNOTSUPP : -errno,
-				     "epoll: epoll_pwait2: %s; Linux 5.11 or later is needed",
-				     strerror(errno));
+		                     "epoll: epoll_pwait2: %s; Linux 5.11 or later is needed",
+		                     strerror(errno));
 	return 0;
 }
 
@@ -153,7 +153,7 @@ static void epoll_arm(struct engine *e, int fd)
 	struct epoll_queue *side = p->fds[fd].side;
 	struct epoll_event event = {
 	    .events = (side[SIDE_IN].first ? EPOLLIN | EPOLLRDHUP : 0u) |
-		      (side[SIDE_OUT].first ? EPOLLOUT : 0u),
+	              (side[SIDE_OUT].first ? EPOLLOUT : 0u),
 	    .data.fd = fd,
 	};
 	int error;
@@ -309,7 +309,7 @@ static int epoll_collect(struct engine *e, int64_t timeout_ns)
 }
 
 static int epoll_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		      int64_t timeout_ns)
+                      int64_t timeout_ns)
 {
 	struct epoll *p = e->state;
 	uint32_t n = completions_pop(&p->done, done, max);

@@ -9,7 +9,7 @@ static int null_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 	const int error = completions_open(e->state, e->config.slots);
 
 	return error ? engine_reason(why, error, "null: no memory for %u slots", e->config.slots)
-		     : 0;
+	             : 0;
 }
 
 static int32_t null_result(const struct io_req *r)
@@ -33,7 +33,7 @@ static int null_submit(struct engine *e, const uint32_t *slots, uint32_t n)
 }
 
 static int null_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		     int64_t timeout_ns)
+                     int64_t timeout_ns)
 {
 	(void)min;
 	(void)timeout_ns;

@@ -143,17 +143,17 @@ static int pool_signal(void)
 }
 
 static int pool_refused(const struct engine *e, uint32_t wanted, int error,
-			char why[ENGINE_WHY_SIZE])
+                        char why[ENGINE_WHY_SIZE])
 {
 	const struct pool *p = e->state;
 	char limit[32];
 
 	return engine_reason(why, -error,
-			     "pool: cannot start thread %u of %u: %s; RLIMIT_NPROC is %s (also"
-			     " kernel.threads-max and the cgroup's pids.max count); raise it with"
-			     " ulimit -u, or use --pool %u",
-			     p->started + 1, wanted, strerror(error),
-			     engine_limit(RLIMIT_NPROC, false, limit), p->started ? p->started : 1);
+	                     "pool: cannot start thread %u of %u: %s; RLIMIT_NPROC is %s (also"
+	                     " kernel.threads-max and the cgroup's pids.max count); raise it with"
+	                     " ulimit -u, or use --pool %u",
+	                     p->started + 1, wanted, strerror(error),
+	                     engine_limit(RLIMIT_NPROC, false, limit), p->started ? p->started : 1);
 }
 
 /* Starts the workers, and waits until each has told of itself. */
@@ -235,9 +235,9 @@ static int pool_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 
 	if (wanted > ENGINE_THREADS_MAX)
 		return engine_reason(why, -EINVAL,
-				     "pool: %u threads are wanted, and at most %u are served; use"
-				     " --pool %u",
-				     wanted, ENGINE_THREADS_MAX, ENGINE_THREADS_MAX);
+		                     "pool: %u threads are wanted, and at most %u are served; use"
+		                     " --pool %u",
+		                     wanted, ENGINE_THREADS_MAX, ENGINE_THREADS_MAX);
 	pthread_mutex_init(&p->work_lock, NULL);
 	pthread_mutex_init(&p->done_lock, NULL);
 	pthread_cond_init(&p->work_there, NULL);
@@ -247,14 +247,14 @@ static int pool_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 	p->workers = calloc(wanted, sizeof *p->workers);
 	if (error || !p->work || !p->workers) {
 		error = engine_reason(why, -ENOMEM, "pool: no memory for %u threads and %u slots",
-				      wanted, e->config.slots);
+		                      wanted, e->config.slots);
 		goto fail;
 	}
 	p->signal = pool_signal();
 	if (!p->signal) {
 		error = engine_reason(why, -EBUSY,
-				      "pool: this process uses every real-time signal, and one is"
-				      " needed to bring back a blocked thread");
+		                      "pool: this process uses every real-time signal, and one is"
+		                      " needed to bring back a blocked thread");
 		goto fail;
 	}
 	error = pool_start(e, wanted, why);
@@ -285,7 +285,7 @@ static int pool_submit(struct engine *e, const uint32_t *slots, uint32_t n)
 }
 
 static int pool_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		     int64_t timeout_ns)
+                     int64_t timeout_ns)
 {
 	struct pool *p = e->state;
 	uint32_t n;

@@ -39,11 +39,11 @@ static int posix_aio_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 
 	if (e->config.need & ENGINE_TIMERS)
 		return engine_reason(why, -EOPNOTSUPP,
-				     "posix-aio: has no timers: it reads and writes, no more");
+		                     "posix-aio: has no timers: it reads and writes, no more");
 	if (e->config.need & ENGINE_CONNECTIONS)
 		return engine_reason(why, -EOPNOTSUPP,
-				     "posix-aio: cannot accept or connect: it reads and writes, no"
-				     " more");
+		                     "posix-aio: cannot accept or connect: it reads and writes, no"
+		                     " more");
 	a->blocks = calloc(slots, sizeof *a->blocks);
 	a->active = calloc(slots, sizeof *a->active);
 	error = completions_open(&a->done, slots);
@@ -141,7 +141,7 @@ static uint32_t posix_aio_take(struct engine *e, struct io_done *done, uint32_t 
 }
 
 static int posix_aio_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-			  int64_t timeout_ns)
+                          int64_t timeout_ns)
 {
 	struct posix_aio *a = e->state;
 	const struct timespec time = engine_wait_time(timeout_ns);

@@ -17,7 +17,7 @@ static long try_stream(const struct io_req *r, uint32_t events)
 	const struct iovec data = {.iov_base = r->data, .iov_len = r->length};
 	const bool reads = r->op == IO_READ;
 	const long moved = reads ? preadv2(r->fd, &data, 1, -1, RWF_NOWAIT)
-				 : pwritev2(r->fd, &data, 1, -1, RWF_NOWAIT);
+	                         : pwritev2(r->fd, &data, 1, -1, RWF_NOWAIT);
 
 	if (moved >= 0 || errno != EOPNOTSUPP)
 		return moved;
@@ -26,7 +26,7 @@ static long try_stream(const struct io_req *r, uint32_t events)
 		return -1;
 	}
 	return reads ? read(r->fd, r->data, r->length)
-		     : write(r->fd, r->data, r->length < PIPE_BUF ? r->length : PIPE_BUF);
+	             : write(r->fd, r->data, r->length < PIPE_BUF ? r->length : PIPE_BUF);
 }
 
 static long try_accept(const struct io_req *r, uint32_t events)

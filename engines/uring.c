@@ -25,18 +25,18 @@ static bool uring_buffer(const struct engine *e, const struct io_req *r, uint16_
 }
 
 static void uring_prepare_transfer(struct engine *e, struct io_uring_sqe *sqe,
-				   const struct io_req *r)
+                                   const struct io_req *r)
 {
 	const bool read = r->op == IO_READ;
 	uint16_t index;
 
 	if (uring_buffer(e, r, &index)) {
 		io_uring_prep_rw(read ? IORING_OP_READ_FIXED : IORING_OP_WRITE_FIXED, sqe, r->fd,
-				 r->data, r->length, r->offset);
+		                 r->data, r->length, r->offset);
 		sqe->buf_index = index;
 	} else {
 		io_uring_prep_rw(read ? IORING_OP_READ : IORING_OP_WRITE, sqe, r->fd, r->data,
-				 r->length, r->offset);
+		                 r->length, r->offset);
 	}
 }
 
@@ -191,8 +191,8 @@ static int uring_wait(struct uring *u, uint32_t min, int64_t timeout_ns)
 	    .ts = timeout_ns < 0 ? 0 : (uint64_t)(uintptr_t)&time,
 	};
 	const int error = io_uring_enter2((unsigned)u->ring.ring_fd, 0, min,
-					  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
-					  (sigset_t *)&argument, sizeof argument);
+	                                  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+	                                  (sigset_t *)&argument, sizeof argument);
 
 	/* EBUSY and EAGAIN: the overflow list could not be emptied yet; return early. */
 	if (error >= 0 || error == -ETIME || error == -EINTR || error == -EBUSY || error == -EAGAIN)
@@ -206,7 +206,7 @@ static bool uring_overflown(const struct uring *u)
 }
 
 static int uring_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		      int64_t timeout_ns)
+                      int64_t timeout_ns)
 {
 	struct uring *u = e->state;
 	uint32_t n = uring_take(e, done, max);

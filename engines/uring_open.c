@@ -42,22 +42,22 @@ static int uring_refused(char why[ENGINE_WHY_SIZE], int error, uint32_t entries)
 	switch (-error) {
 	case ENOMEM:
 		return engine_reason(why, error,
-				     "io_uring: cannot create a ring of %u entries: RLIMIT_MEMLOCK"
-				     " is %s; raise it with ulimit -l, or use --depth %u",
-				     entries, engine_limit(RLIMIT_MEMLOCK, true, limit),
-				     entries > 16 ? entries / 16 : 1);
+		                     "io_uring: cannot create a ring of %u entries: RLIMIT_MEMLOCK"
+		                     " is %s; raise it with ulimit -l, or use --depth %u",
+		                     entries, engine_limit(RLIMIT_MEMLOCK, true, limit),
+		                     entries > 16 ? entries / 16 : 1);
 	case EMFILE:
 		return engine_reason(why, error,
-				     "io_uring: cannot create a ring: RLIMIT_NOFILE is %s and every"
-				     " descriptor is taken; raise it with ulimit -n",
-				     engine_limit(RLIMIT_NOFILE, false, limit));
+		                     "io_uring: cannot create a ring: RLIMIT_NOFILE is %s and every"
+		                     " descriptor is taken; raise it with ulimit -n",
+		                     engine_limit(RLIMIT_NOFILE, false, limit));
 	case EPERM:
 		if (disabled > 0)
 			return engine_reason(why, -EOPNOTSUPP,
-					     "io_uring: cannot create a ring: the sysctl"
-					     " kernel.io_uring_disabled is %d; allow it with sysctl"
-					     " kernel.io_uring_disabled=0",
-					     disabled);
+			                     "io_uring: cannot create a ring: the sysctl"
+			                     " kernel.io_uring_disabled is %d; allow it with sysctl"
+			                     " kernel.io_uring_disabled=0",
+			                     disabled);
 		return engine_reason(
 		    why, -EOPNOTSUPP,
 		    "io_uring: cannot create a ring: a seccomp filter answers EPERM"
@@ -65,11 +65,11 @@ static int uring_refused(char why[ENGINE_WHY_SIZE], int error, uint32_t entries)
 		    " with one that allows it (seccomp=unconfined)");
 	case ENOSYS:
 		return engine_reason(why, -EOPNOTSUPP,
-				     "io_uring: cannot create a ring: this kernel has no io_uring,"
-				     " or a seccomp filter hides it");
+		                     "io_uring: cannot create a ring: this kernel has no io_uring,"
+		                     " or a seccomp filter hides it");
 	default:
 		return engine_reason(why, error, "io_uring: cannot create a ring of %u entries: %s",
-				     entries, strerror(-error));
+		                     entries, strerror(-error));
 	}
 }
 
@@ -92,8 +92,8 @@ static int uring_create(struct engine *e, char why[ENGINE_WHY_SIZE])
 	if ((params.features & features) != features) {
 		io_uring_queue_exit(&u->ring);
 		return engine_reason(why, -EOPNOTSUPP,
-				     "io_uring: this kernel's rings cannot wait with a time-out;"
-				     " Linux 5.11 or later is needed");
+		                     "io_uring: this kernel's rings cannot wait with a time-out;"
+		                     " Linux 5.11 or later is needed");
 	}
 	/* The index array never changes: entry i of the queue is submission i. */
 	for (uint32_t i = 0; i < params.sq_entries; i++)
@@ -120,8 +120,8 @@ static int uring_register_memory(struct engine *e, char why[ENGINE_WHY_SIZE])
 		const size_t begin = i << URING_BUFFER_SHIFT;
 
 		buffers[i].iov_base = (char *)e->config.memory + begin;
-		buffers[i].iov_len =
-		    bytes - begin < URING_BUFFER_BYTES ? bytes - begin : URING_BUFFER_BYTES;
+		buffers[i].iov_len = bytes - begin < URING_BUFFER_BYTES ? bytes - begin
+		                                                        : URING_BUFFER_BYTES;
 	}
 	error = io_uring_register_buffers(&u->ring, buffers, (unsigned)count);
 	free(buffers);
@@ -134,7 +134,7 @@ static int uring_register_memory(struct engine *e, char why[ENGINE_WHY_SIZE])
 		    bytes / 1024, engine_limit(RLIMIT_MEMLOCK, true, limit));
 	if (error)
 		return engine_reason(why, error, "io_uring: cannot register %zu KiB of memory: %s",
-				     bytes / 1024, strerror(-error));
+		                     bytes / 1024, strerror(-error));
 	u->buffers = (uint32_t)count;
 	return 0;
 }
@@ -168,7 +168,7 @@ static int uring_register_fds(struct engine *e, char why[ENGINE_WHY_SIZE])
 		    count, engine_limit(RLIMIT_NOFILE, false, limit));
 	if (error)
 		return engine_reason(why, error, "io_uring: cannot register %u descriptors: %s",
-				     count, strerror(-error));
+		                     count, strerror(-error));
 	u->files = true;
 	return 0;
 }
@@ -179,16 +179,16 @@ static int uring_try(struct engine *e, char why[ENGINE_WHY_SIZE])
 	struct uring *u = e->state;
 	struct io_uring_getevents_arg argument = {0};
 	const int n = io_uring_enter2((unsigned)u->ring.ring_fd, 0, 0,
-				      IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
-				      (sigset_t *)&argument, sizeof argument);
+	                              IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
+	                              (sigset_t *)&argument, sizeof argument);
 
 	if (n >= 0)
 		return 0;
 	if (n == -EPERM || n == -ENOSYS)
 		return engine_reason(why, -EOPNOTSUPP,
-				     "io_uring: a seccomp filter answers %s to io_uring_enter; run"
-				     " with one that allows it (seccomp=unconfined)",
-				     n == -EPERM ? "EPERM" : "ENOSYS");
+		                     "io_uring: a seccomp filter answers %s to io_uring_enter; run"
+		                     " with one that allows it (seccomp=unconfined)",
+		                     n == -EPERM ? "EPERM" : "ENOSYS");
 	return engine_reason(why, n, "io_uring: cannot enter the ring: %s", strerror(-n));
 }
 
@@ -224,7 +224,7 @@ int uring_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 	u->deadlines = calloc(e->config.slots, sizeof *u->deadlines);
 	if (!u->deadlines) {
 		error = engine_reason(why, -ENOMEM, "io_uring: no memory for %u deadlines",
-				      e->config.slots);
+		                      e->config.slots);
 		goto fail;
 	}
 	return 0;

@@ -101,6 +101,20 @@ TEST(findings, without_completions_no_thread_is_only_likely)
 	CHECK(!raises(run, "NO-THREAD"));
 }
 
+TEST(findings, an_exact_probe_needs_no_completion_to_be_sure)
+{
+	json_t *run = run_nothing_ends();
+	run_threads(run, "application", 1, 0, 0, 0);
+	run_set(run, "plan.wait", json_string("compute"));
+	run_conclude(run);
+	const json_t *finding = run_finding(run, "NO-THREAD");
+	REQUIRE(finding);
+	CHECK_STRING(json_string_value(json_object_get(finding, "confidence")), "sure");
+	CHECK_CONTAINS(json_string_value(json_object_get(finding, "text")),
+	               "128.00 s of requests in flight, 0.000 s of threads parked.");
+	json_decref(run);
+}
+
 TEST(findings, what_was_not_seen_is_not_called_no_thread)
 {
 	CHECK(!raises(changed(run_no_thread(), "probes.0.kinds.0.unseen_ns", 1e9), "NO-THREAD"));
@@ -277,6 +291,26 @@ TEST(findings, loss_withholds_what_it_could_change_and_nothing_else)
 	CHECK_CONTAINS(json_string_value(json_object_get(run_finding(run, "LOSS"), "text")),
 	               "No conclusion above hangs on so few.");
 	json_decref(run);
+	run = changed(run_posix_aio(), "probes.0.lost", 3); /* threads that switch all the time */
+	run_conclude(run);
+	CHECK(run_finding(run, "HIDDEN-WORKERS"));
+	REQUIRE(run_finding(run, "SERIAL-PER-FILE"));
+	CHECK_STRING(
+	    json_string_value(json_object_get(run_finding(run, "SERIAL-PER-FILE"), "confidence")),
+	    "likely");
+	json_decref(run);
+	run = changed(run_posix_aio(), "probes.0.lost", 3); /* threads that hardly ever do */
+	for (int k = 0; k < 2; k++) {
+		run_number(run,
+		           k ? "probes.0.kinds.1.voluntary_switches"
+		             : "probes.0.kinds.0.voluntary_switches",
+		           1);
+		run_number(run,
+		           k ? "probes.0.kinds.1.involuntary_switches"
+		             : "probes.0.kinds.0.involuntary_switches",
+		           0);
+	}
+	CHECK(!raises(run, "HIDDEN-WORKERS"));
 	CHECK(!raises(changed(run_one_waiter(), "probes.0.lost", 1), "ONE-WAITER"));
 	CHECK(!raises(changed(run_thread_per_io(), "probes.0.lost", 20), "THREAD-PER-IO"));
 	CHECK(!raises(run_one_waiter(), "LOSS"));

@@ -77,7 +77,8 @@ TEST(store, names_bad_lines_and_uses_the_others)
 	    {"{}", "it has no \"schema\""},
 	    {"[1, 2]", "not an object"},
 	    {"{\"schema\": \"iostudy/run/1\", \"status\": \"splendid\"}", "status is \"splendid\""},
-	    {"{\"schema\": \"iostudy/run/1\", \"status\": \"ok\", \"measured\": {\"window_ns\": \"2\"}}",
+	    {"{\"schema\": \"iostudy/run/1\", \"status\": \"ok\", "
+	     "\"measured\": {\"window_ns\": \"2\"}}",
 	     "measured.window_ns is a string, but should be a number or null"},
 	    {"{\"schema\": \"iostudy/run/1\", \"status\": \"ok\", \"measured\": {\"bytes\": -1}}",
 	     "measured.bytes is -1, but should be at least 0"},

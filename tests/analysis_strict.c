@@ -135,7 +135,8 @@ TEST(strict, whatever_a_run_holds_analysis_stands)
 		}
 		char *text = text_render(&run, 1, &(struct text_style){.ascii = true});
 		REQUIRE_MESSAGE(text, "seed %lu: no screen", seed);
-		CHECK_MESSAGE(process_widest_line(text) <= 80, "seed %lu: too wide: %s", seed, text);
+		CHECK_MESSAGE(process_widest_line(text) <= 80, "seed %lu: too wide: %s", seed,
+		              text);
 		CHECK_MESSAGE(!strstr(text, " nan") && !strstr(text, " inf"), "seed %lu: %s", seed,
 		              text);
 		free(text);

@@ -90,6 +90,17 @@ TEST(text, many_engines_stand_in_one_table)
 	free(text);
 }
 
+TEST(text, the_verdict_names_differences_before_what_is_equal)
+{
+	json_t *runs[] = {run_thread_per_io(), run_one_waiter()};
+	run_number(runs[0], "measured.cpu_user_ns", 3e9);
+	char *text = screen(runs, 2, (struct text_style){.ascii = true});
+	CHECK_CONTAINS(text,
+	               "(34.3\n  times). In CPU per operation: blocking 21.8us, uring 5.90us");
+	CHECK_CONTAINS(text, "times).\n  Equal in speed.\n");
+	free(text);
+}
+
 TEST(text, limits_are_said_once_of_all_that_share_them)
 {
 	json_t *runs[] = {run_socket(), run_socket()};
@@ -116,7 +127,17 @@ TEST(text, repeats_are_medians_with_their_deviation)
 	CHECK_CONTAINS(text, "median of 5 runs");
 	CHECK_CONTAINS(text, "+- is one standard");
 	CHECK_CONTAINS(text, "uring ran 1.3");
+	CHECK_CONTAINS(text, " +- 0.0");
 	check_fits(text, true);
+	free(text);
+	for (size_t i = 0; i < 4; i++) {
+		runs[i] = i % 2 ? run_thread_per_io() : run_one_waiter();
+		run_number(runs[i], "measured.operations", 100000 + (double)i * 20000);
+	}
+	text = screen(runs, 4, (struct text_style){0});
+	CHECK_CONTAINS(text, "± is one standard deviation");
+	CHECK(!strstr(text, "+-"));
+	check_fits(text, false);
 	free(text);
 }
 
@@ -191,7 +212,7 @@ TEST(text, odd_names_and_huge_numbers_fit_as_well)
 	    "</script><script>alert(1)</script>",
 	    "",
 	    "\\u001b[2J\\u202e",
-	    "a-name-that-is-far-too-long-for-any-column-of-any-table-that-anybody-would-ever-print"};
+	    "a-name-that-is-far-too-long-for-any-column-of-any-table-that-anybody-prints"};
 	static const char *const paths[] = {"plan.engine",
 	                                    "plan.workload",
 	                                    "plan.wait",

@@ -17,14 +17,28 @@ struct unit_case {
 TEST(units, sizes_are_powers_of_1024)
 {
 	static const struct unit_case cases[] = {
-	    {"0", 0, 0},         {"4k", 0, 4096},           {"4K", 0, 4096},
-	    {"1M", 0, 1 << 20},  {"1.5k", 0, 1536},         {"2GiB", 0, 2ull << 30},
-	    {"", -EINVAL, 0},    {"k", -EINVAL, 0},         {"-1", -EINVAL, 0},
-	    {"+1", -EINVAL, 0},  {" 1", -EINVAL, 0},        {"1x", -EINVAL, 0},
-	    {"1e3", -EINVAL, 0}, {"0x10", -EINVAL, 0},      {"1.", -EINVAL, 0},
-	    {".5k", -EINVAL, 0}, {"nan", -EINVAL, 0},       {"1,5k", -EINVAL, 0},
-	    {"0.3", -EINVAL, 0}, {"18446744073709551615", 0, UINT64_MAX},
-	    {"18446744073709551616", -ERANGE, 0},           {"17179869184g", -ERANGE, 0},
+	    {"0", 0, 0},
+	    {"4k", 0, 4096},
+	    {"4K", 0, 4096},
+	    {"1M", 0, 1 << 20},
+	    {"1.5k", 0, 1536},
+	    {"2GiB", 0, 2ull << 30},
+	    {"", -EINVAL, 0},
+	    {"k", -EINVAL, 0},
+	    {"-1", -EINVAL, 0},
+	    {"+1", -EINVAL, 0},
+	    {" 1", -EINVAL, 0},
+	    {"1x", -EINVAL, 0},
+	    {"1e3", -EINVAL, 0},
+	    {"0x10", -EINVAL, 0},
+	    {"1.", -EINVAL, 0},
+	    {".5k", -EINVAL, 0},
+	    {"nan", -EINVAL, 0},
+	    {"1,5k", -EINVAL, 0},
+	    {"0.3", -EINVAL, 0},
+	    {"18446744073709551615", 0, UINT64_MAX},
+	    {"18446744073709551616", -ERANGE, 0},
+	    {"17179869184g", -ERANGE, 0},
 	    {"99999999999999999999999999999999999999999999", -ERANGE, 0},
 	};
 
@@ -76,10 +90,10 @@ TEST(units, what_is_formatted_parses_to_the_same)
 TEST(plan, a_value_out_of_range_is_refused_with_the_range)
 {
 	static const char *const cases[][3] = {
-	    {"depth", "0", "1 to 131072"},      {"depth", "131073", "1 to 131072"},
-	    {"bs", "511", "512 to 16m"},        {"bs", "17m", "512 to 16m"},
-	    {"runtime", "0", "1ms to 86400s"},  {"threads", "16385", "1 to 16384"},
-	    {"delay", "2h", "0s to 3600s"},     {"delay", "1s-2h", "0s to 3600s"},
+	    {"depth", "0", "1 to 131072"},     {"depth", "131073", "1 to 131072"},
+	    {"bs", "511", "512 to 16m"},       {"bs", "17m", "512 to 16m"},
+	    {"runtime", "0", "1ms to 86400s"}, {"threads", "16385", "1 to 16384"},
+	    {"delay", "2h", "0s to 3600s"},    {"delay", "1s-2h", "0s to 3600s"},
 	    {"direct", "2", "0 to 1"},
 	};
 	struct plan plan;

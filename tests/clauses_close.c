@@ -75,7 +75,7 @@ void clause_close_timer(const struct engine_ops *ops)
 		return;
 	for (uint32_t i = 0; i < 64; i++) {
 		bed_request(&b, i, IO_TIMEOUT, -1, NULL, 0,
-			    i % 2 ? UINT64_MAX : begin_ns + 3600000000000 + i);
+		            i % 2 ? UINT64_MAX : begin_ns + 3600000000000 + i);
 		CHECK(bed_submit(&b, i));
 	}
 	bed_close(&b);
@@ -97,7 +97,7 @@ void clause_close_recv(const struct engine_ops *ops)
 	REQUIRE(pipe2(fds, O_CLOEXEC) == 0);
 	for (uint32_t i = 0; i < 8; i++) {
 		bed_request(&b, i, i < 4 ? IO_RECV : IO_READ, i < 4 ? pair[0] : fds[0], NULL, 8,
-			    UINT64_MAX);
+		            UINT64_MAX);
 		CHECK(bed_submit(&b, i));
 	}
 	bed_close(&b);
@@ -141,7 +141,7 @@ void clause_close_file(const struct engine_ops *ops)
 	const struct holdings before = holdings_now();
 	const int fd = bed_file(SLOTS * BED_BLOCK);
 	char *memory = mmap(NULL, SLOTS * BED_BLOCK, PROT_READ | PROT_WRITE,
-			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char why[ENGINE_WHY_SIZE];
 	struct bed b;
 
@@ -150,15 +150,15 @@ void clause_close_file(const struct engine_ops *ops)
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_DIRECT); /* where the file system has it */
 	for (int round = 0; round < 5; round++) {
 		const struct engine_config config = {.slots = SLOTS,
-						     .need = ENGINE_FILES,
-						     .memory = memory,
-						     .memory_bytes = SLOTS * BED_BLOCK};
+		                                     .need = ENGINE_FILES,
+		                                     .memory = memory,
+		                                     .memory_bytes = SLOTS * BED_BLOCK};
 
 		REQUIRE_MESSAGE(bed_try(&b, ops, config, why) == 0, "%s", why);
 		memset(memory, 0, SLOTS * BED_BLOCK);
 		for (uint32_t slot = 0; slot < SLOTS; slot++) {
 			bed_request(&b, slot, IO_READ, fd, memory + slot * BED_BLOCK, BED_BLOCK,
-				    slot * BED_BLOCK);
+			            slot * BED_BLOCK);
 			CHECK(bed_submit(&b, slot));
 		}
 		bed_close(&b);
@@ -204,7 +204,7 @@ static int32_t shut_down_meanwhile(struct bed *b, uint32_t slot, int fd)
 	/* An engine's thread may not have come to its call yet: both orders are right. */
 	usleep(slot ? 10000 : 0);
 	shutdown(fd >= 0 ? fd : __atomic_load_n(&b->requests[slot].fd, __ATOMIC_RELAXED),
-		 SHUT_RDWR);
+	         SHUT_RDWR);
 	if (!bed_reap(b, &done))
 		return BED_LOST;
 	CHECK_EQUAL(done.slot, slot);
@@ -267,7 +267,7 @@ void clause_shutdown_connect(const struct engine_ops *ops)
 		bed_request(&b, slot, IO_CONNECT, -1, address, length, 0);
 		result = shut_down_meanwhile(&b, slot, -1);
 		CHECK_MESSAGE(result < 0 && result != BED_LOST && result != -EINTR, "connect: %d",
-			      result);
+		              result);
 	}
 	bed_close(&b);
 	for (int i = 0; i < 3; i++)

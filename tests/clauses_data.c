@@ -42,7 +42,7 @@ void clause_file_round_trip(const struct engine_ops *ops)
 		for (uint32_t i = 0; i < BED_BLOCK; i++)
 			data[i] = bed_byte(block * BED_BLOCK + i);
 		CHECK_EQUAL(bed_call(&b, IO_WRITE, fd, NULL, BED_BLOCK, block * BED_BLOCK),
-			    BED_BLOCK);
+		            BED_BLOCK);
 	}
 	CHECK_EQUAL(bed_call(&b, IO_FSYNC, fd, NULL, 0, 0), 0);
 	CHECK_EQUAL(lseek(fd, 0, SEEK_END), 5 * BED_BLOCK);

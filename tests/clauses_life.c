@@ -35,12 +35,12 @@ static void storm_fill(struct storm *s, uint32_t slot)
 	bed_request(&s->b, slot, IO_NOP, -1, NULL, 0, 0);
 	if (chance % 4 == 0 && caps & ENGINE_FILES)
 		bed_request(&s->b, slot, IO_READ, s->file, NULL, BED_BLOCK,
-			    (chance >> 8) % STORM_BLOCKS * BED_BLOCK);
+		            (chance >> 8) % STORM_BLOCKS * BED_BLOCK);
 	else if (chance % 4 == 1 && caps & ENGINE_SOCKETS)
 		bed_request(&s->b, slot, IO_SEND, s->pair[0], NULL, 1 + (chance >> 8) % 8, 0);
 	else if (chance % 4 == 2 && caps & ENGINE_TIMERS)
 		bed_request(&s->b, slot, IO_TIMEOUT, -1, NULL, 0,
-			    bed_now_ns() + (chance >> 8) % 300000);
+		            bed_now_ns() + (chance >> 8) % 300000);
 }
 
 static void storm_check(struct storm *s, struct io_done done)
@@ -135,8 +135,8 @@ void clause_storm(const struct engine_ops *ops)
 /* As many in flight as there are slots, all at once, and every one comes back. */
 void clause_depth(const struct engine_ops *ops)
 {
-	const uint32_t slots =
-	    ops->caps & (ENGINE_SYNCHRONOUS | ENGINE_HIDDEN_THREADS) ? 500 : 1000;
+	const uint32_t slots = ops->caps & (ENGINE_SYNCHRONOUS | ENGINE_HIDDEN_THREADS) ? 500
+	                                                                                : 1000;
 	uint8_t *seen = calloc(slots, 1);
 	const char bytes[1000] = {0};
 	struct io_done done;
@@ -156,8 +156,8 @@ void clause_depth(const struct engine_ops *ops)
 	CHECK_EQUAL(send(pair[1], bytes, slots, 0), slots);
 	for (uint32_t i = 0; i < slots && bed_reap(&b, &done); i++) {
 		CHECK_MESSAGE(done.result == (int32_t)b.requests[done.slot].length ||
-				  b.requests[done.slot].op == IO_NOP,
-			      "result %d", done.result);
+		                  b.requests[done.slot].op == IO_NOP,
+		              "result %d", done.result);
 		CHECK(!seen[done.slot]);
 		seen[done.slot] = 1;
 	}
@@ -213,7 +213,7 @@ void clause_refusal(const struct engine_ops *ops)
 			continue;
 		error = bed_try(&b, ops, (struct engine_config){.slots = 4, .need = need}, why);
 		CHECK_MESSAGE(error == (need & ops->caps ? 0 : -EOPNOTSUPP), "need %#x: %d: %s",
-			      need, error, why);
+		              need, error, why);
 		if (error)
 			CHECK_CONTAINS(why, ops->name);
 		if (!error)

@@ -134,10 +134,10 @@ void clause_hooks(const struct engine_ops *ops)
 	    .slots = 8,
 	    .threads = 3,
 	    .hooks = {.context = &seen,
-		      .thread_begin = on_thread_begin,
-		      .thread_end = on_thread_end,
-		      .call_begin = on_call_begin,
-		      .call_end = on_call_end},
+	              .thread_begin = on_thread_begin,
+	              .thread_end = on_thread_end,
+	              .call_begin = on_call_begin,
+	              .call_end = on_call_end},
 	};
 	char why[ENGINE_WHY_SIZE];
 	struct io_done done;

@@ -103,7 +103,7 @@ void clause_signal(const struct engine_ops *ops)
 {
 	const struct itimerval off = {0};
 	const struct itimerval often = {.it_interval = {.tv_usec = 20000},
-					.it_value = {.tv_usec = 20000}};
+	                                .it_value = {.tv_usec = 20000}};
 	struct sigaction old;
 	struct pending pending;
 	struct io_done done[4];
@@ -114,7 +114,7 @@ void clause_signal(const struct engine_ops *ops)
 	REQUIRE(begin_pending(&b, &pending, 0));
 	for (int restart = 0; restart < 2; restart++) {
 		const struct sigaction action = {.sa_handler = on_alarm,
-						 .sa_flags = restart ? SA_RESTART : 0};
+		                                 .sa_flags = restart ? SA_RESTART : 0};
 
 		/* It comes again, should the first find the thread outside of its wait. */
 		sigaction(SIGALRM, &action, &old);
@@ -191,7 +191,7 @@ void clause_timer_order(const struct engine_ops *ops)
 	for (uint32_t i = 0; i < N; i++) {
 		/* 37 and 64 have no common divisor: each place once; some deadlines are equal. */
 		bed_request(&b, i, IO_TIMEOUT, -1, NULL, 0,
-			    begin_ns + 10 * MS + (i * 37 % N) / 2 * MS);
+		            begin_ns + 10 * MS + (i * 37 % N) / 2 * MS);
 		CHECK(bed_submit(&b, i));
 	}
 	for (uint32_t i = 0; i < N && bed_reap(&b, &done); i++) {

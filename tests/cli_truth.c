@@ -114,8 +114,8 @@ TEST(truth, posix_aio_serves_one_file_by_one_hidden_helper)
 TEST(truth, of_64_socket_reads_posix_aio_serves_20)
 {
 	NEED_BPF();
-	json_t *runs = CLI_RUNS(0, "--engine", "posix-aio", "--workload", "socket-delay",
-	                        "--depth", "64", "--runtime", "1s", "--wait", "park");
+	json_t *runs = CLI_RUNS(0, "--engine", "posix-aio", "--workload", "socket-delay", "--depth",
+	                        "64", "--runtime", "1s", "--wait", "park");
 	const json_t *run = json_array_get(runs, 0), *helper = kind(run, "aio-helper");
 
 	REQUIRE(helper);
@@ -128,9 +128,8 @@ TEST(truth, of_64_socket_reads_posix_aio_serves_20)
 TEST(truth, sockets_hold_a_thread_each_or_one_for_all_or_none)
 {
 	NEED_BPF();
-	json_t *runs = CLI_RUNS(0, "--engine", "blocking,epoll,uring", "--workload",
-	                        "socket-delay", "--depth", "64", "--runtime", "1s", "--wait",
-	                        "park,compute");
+	json_t *runs = CLI_RUNS(0, "--engine", "blocking,epoll,uring", "--workload", "socket-delay",
+	                        "--depth", "64", "--runtime", "1s", "--wait", "park,compute");
 
 	for (size_t i = 0; i < json_array_size(runs); i++) {
 		const json_t *run = json_array_get(runs, i);
@@ -158,9 +157,9 @@ TEST(truth, sockets_hold_a_thread_each_or_one_for_all_or_none)
 TEST(truth, requests_in_flight_count_though_none_completes)
 {
 	NEED_BPF();
-	json_t *runs = CLI_RUNS(0, "--engine", "blocking,epoll,uring", "--workload",
-	                        "socket-delay", "--depth", "64", "--runtime", "1s", "--delay",
-	                        "10s", "--wait", "park");
+	json_t *runs = CLI_RUNS(0, "--engine", "blocking,epoll,uring", "--workload", "socket-delay",
+	                        "--depth", "64", "--runtime", "1s", "--delay", "10s", "--wait",
+	                        "park");
 
 	for (size_t i = 0; i < json_array_size(runs); i++) {
 		const json_t *run = json_array_get(runs, i);

@@ -194,8 +194,8 @@ TEST(engine_asserts, stop_an_engine_that_opens_falsely)
 /* 20 requests through a fake of which call fail_call fails. 0, or the error. */
 static int run_failing(uint8_t fail_call, bool *opened)
 {
-	const struct engine_ops ops =
-	    fake_engine((struct fake_faults){.seed = 3, .fail_call = fail_call});
+	const struct engine_ops ops = fake_engine(
+	    (struct fake_faults){.seed = 3, .fail_call = fail_call});
 	char why[ENGINE_WHY_SIZE];
 	struct io_done done;
 	uint32_t next = 0, back = 0;
@@ -244,8 +244,8 @@ TEST(engine_wrappers, pass_the_failure_of_any_call_on)
 
 TEST(engine_wrappers, give_requests_their_errors)
 {
-	const struct engine_ops ops =
-	    fake_engine((struct fake_faults){.seed = 5, .fault = FAKE_REQUEST_ERRORS});
+	const struct engine_ops ops = fake_engine(
+	    (struct fake_faults){.seed = 5, .fault = FAKE_REQUEST_ERRORS});
 	const int fd = bed_file(BED_BLOCK);
 	uint32_t errors = 0;
 	struct bed b;
@@ -266,7 +266,7 @@ TEST(engine_wrappers, give_requests_their_errors)
 TEST(engine_table, finds_each_engine_by_its_name)
 {
 	static const char *const names[] = {"blocking", "pool",  "posix-aio",
-					    "epoll",    "uring", "null"};
+	                                    "epoll",    "uring", "null"};
 
 	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		REQUIRE(engine_table[i]);

@@ -22,7 +22,7 @@ uint64_t bed_now_ns(void)
 }
 
 int bed_try(struct bed *b, const struct engine_ops *ops, struct engine_config config,
-	    char why[ENGINE_WHY_SIZE])
+            char why[ENGINE_WHY_SIZE])
 {
 	const size_t bytes = (size_t)config.slots * BED_BLOCK;
 	int error;
@@ -48,8 +48,8 @@ int bed_try(struct bed *b, const struct engine_ops *ops, struct engine_config co
 bool bed_open(struct bed *b, const struct engine_ops *ops, uint32_t slots, uint32_t need)
 {
 	char why[ENGINE_WHY_SIZE];
-	const int error =
-	    bed_try(b, ops, (struct engine_config){.slots = slots, .need = need}, why);
+	const int error = bed_try(b, ops, (struct engine_config){.slots = slots, .need = need},
+	                          why);
 
 	CHECK_MESSAGE(!error, "%s does not open: %s: %s", ops->name, strerror(-error), why);
 	return !error;
@@ -65,7 +65,7 @@ void bed_close(struct bed *b)
 }
 
 void bed_request(struct bed *b, uint32_t slot, enum io_op op, int fd, void *data, uint32_t length,
-		 uint64_t offset)
+                 uint64_t offset)
 {
 	b->requests[slot] = (struct io_req){
 	    .offset = offset,

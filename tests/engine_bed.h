@@ -30,11 +30,11 @@ void bed_close(struct bed *b);
 
 /* As config for engine_open: what bed_open uses. Memory is taken anew; 0 or -errno. */
 int bed_try(struct bed *b, const struct engine_ops *ops, struct engine_config config,
-	    char why[ENGINE_WHY_SIZE]);
+            char why[ENGINE_WHY_SIZE]);
 
 /* Fills a request. data NULL: the slot's own memory. */
 void bed_request(struct bed *b, uint32_t slot, enum io_op op, int fd, void *data, uint32_t length,
-		 uint64_t offset);
+                 uint64_t offset);
 
 /* Submits one slot, again while there is back-pressure; reaps meanwhile into *early (may be
  * NULL: then nothing else may be in flight). False: the engine broke, or a hang. */
@@ -48,7 +48,7 @@ int32_t bed_do(struct bed *b, uint32_t slot);
 
 /* Fills and does in one. */
 int32_t bed_call(struct bed *b, enum io_op op, int fd, void *data, uint32_t length,
-		 uint64_t offset);
+                 uint64_t offset);
 
 /* A new file of that many bytes without a name, on the build's file system; each byte is a
  * function of its place. */

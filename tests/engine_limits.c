@@ -60,8 +60,8 @@ static void attempt_open(const struct attempt *attempt, struct found *found)
 /* False: the refusal cannot be had here, and the test has been skipped or has failed. */
 static bool refusal(const struct attempt *attempt, struct found *result)
 {
-	struct found *found =
-	    mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct found *found = mmap(NULL, sizeof *found, PROT_READ | PROT_WRITE,
+	                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status = -1;
 	pid_t child;
 
@@ -77,10 +77,10 @@ static bool refusal(const struct attempt *attempt, struct found *result)
 	*result = *found;
 	munmap(found, sizeof *found);
 	CHECK_MESSAGE(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with %#x",
-		      (unsigned)status);
+	              (unsigned)status);
 	if (result->setup_error) {
 		test_skip(__FILE__, __LINE__, "the refusal cannot be arranged here: %s",
-			  strerror(-result->setup_error));
+		          strerror(-result->setup_error));
 		return false;
 	}
 	CHECK_EQUAL(result->fds_after, result->fds_before);

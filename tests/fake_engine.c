@@ -91,8 +91,8 @@ static int32_t fake_try_timer(const struct io_req *r)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec >= r->deadline_ns
-		   ? 0
-		   : ENGINE_WOULD_WAIT;
+	           ? 0
+	           : ENGINE_WOULD_WAIT;
 }
 
 static int32_t fake_try(struct engine *e, struct fake_request *request)
@@ -155,7 +155,7 @@ static uint32_t fake_step(struct engine *e, struct io_done *done, uint32_t max)
 }
 
 static int fake_break(struct fake *f, const struct engine *e, struct io_done *done, uint32_t n,
-		      uint32_t max)
+                      uint32_t max)
 {
 	if (f->fault == FAKE_MORE_THAN_MAX)
 		return (int)max + 1;
@@ -172,7 +172,7 @@ static int fake_break(struct fake *f, const struct engine *e, struct io_done *do
 }
 
 static int fake_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
-		     int64_t timeout_ns)
+                     int64_t timeout_ns)
 {
 	const struct timespec step = {.tv_nsec = FAKE_STEP_NS};
 	struct fake *f = e->state;
@@ -213,8 +213,8 @@ struct engine_ops fake_engine(struct fake_faults faults)
 	    .summary = "serves late, out of order and with faults, by chance from a seed",
 	    .size = sizeof(struct fake),
 	    .caps = faults.fault == FAKE_IGNORES_NEED ? ENGINE_FILES : ENGINE_NEEDS,
-	    .variant =
-		faults.seed | (uint32_t)faults.fault << 16 | (uint32_t)faults.fail_call << 24,
+	    .variant = faults.seed | (uint32_t)faults.fault << 16 |
+	               (uint32_t)faults.fail_call << 24,
 	    .open = fake_open,
 	    .submit = fake_submit,
 	    .reap = fake_reap,

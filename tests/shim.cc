@@ -7,7 +7,8 @@
 #include <cstdio>
 #include <string>
 
-namespace {
+namespace
+{
 struct entry {
 	std::string suite, name;
 	void (*function)(const void *);

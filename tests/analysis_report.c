@@ -1,0 +1,104 @@
+/* The document: what it must hold, and that no name can break it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/report.h"
+#include "tests/analysis_runs.h"
+#include "tests/test.h"
+
+/* The document of these runs, which it takes. */
+static char *document(json_t **runs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		run_conclude(runs[i]);
+	char *text = report_markdown(runs, count);
+	CHECK(text);
+	for (size_t i = 0; i < count; i++)
+		json_decref(runs[i]);
+	return text ? text : strdup("");
+}
+
+TEST(report, holds_answer_tables_bars_findings_states_environment_method_and_losses)
+{
+	json_t *runs[] = {run_thread_per_io(), run_one_waiter(), run_posix_aio(), run_skipped(),
+	                  run_failed()};
+	run_number(runs[2], "plan.depth", 32);
+	run_number(runs[2], "probes.0.lost", 3);
+	char *text = document(runs, 5);
+
+	CHECK_CONTAINS(text,
+	               "**With uring --wait park, 32 requests of disk-randread in flight held "
+	               "0.93 threads; with blocking, 32 requests of disk-randread held 31.9.**");
+	CHECK_CONTAINS(text,
+	               "| blocking | disk-randread | park | 32 | 32.0 | 32.0 | 26.0 | 31.9 |");
+	CHECK_CONTAINS(text, "skipped: epoll: a regular file is always ready");
+	CHECK_CONTAINS(text, "blocking park         in flight ######");
+	CHECK_CONTAINS(text, "* **THREAD-PER-IO** (answer, blocking disk-randread park; sure): ");
+	CHECK_CONTAINS(text, "Evidence: held\\_per\\_served 0.9969");
+	CHECK_CONTAINS(text, "| posix-aio disk-randread park | aio-helper | 1 |");
+	CHECK_CONTAINS(text, "100 %");
+	CHECK_CONTAINS(text,
+	               "## Environment\n\n* host test, Linux 6.18.0, 2 CPUs, a virtual machine");
+	CHECK_CONTAINS(text, "## Method");
+	CHECK_CONTAINS(text, "* posix-aio disk-randread park: 3 events lost.");
+	free(text);
+}
+
+TEST(report, a_run_that_failed_has_a_reason_and_no_rate)
+{
+	json_t *run = run_failed();
+	char *text = document(&run, 1);
+	CHECK_CONTAINS(text, "**failed**: slot 3: the block at 4096 carries another index");
+	CHECK(!strstr(text, "84,800"));
+	free(text);
+}
+
+TEST(report, names_cannot_break_markdown_or_html)
+{
+	static const char *const paths[] = {"plan.engine",        "plan.workload",     "plan.wait",
+	                                    "plan.transport",     "environment.host",  "why",
+	                                    "environment.kernel", "environment.device"};
+	json_t *runs[] = {run_one_waiter(), run_failed(), run_thread_per_io()};
+
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		run_set(runs[0], paths[i], json_string("</script><img src=x>|`**a**`\n# b [c](d)"));
+		run_set(runs[1], paths[i], json_string("```\n<b>&amp;"));
+	}
+	run_set(runs[0], "warnings", json_pack("[s]", "<script>|\n* forged"));
+	char *text = document(runs, 3);
+	bool fenced = false;
+	for (const char *line = text; *line;) {
+		const size_t length = strcspn(line, "\n");
+		if (strncmp(line, "```", 3) == 0)
+			fenced = !fenced;
+		for (size_t i = 0; i < length; i++) {
+			CHECK_MESSAGE((unsigned char)line[i] >= 0x20, "byte %02x", line[i]);
+			CHECK_MESSAGE(fenced || (line[i] != '<' && line[i] != '>'), "%.*s",
+			              (int)length, line);
+		}
+		CHECK(strncmp(line, "# b", 3) != 0 && strncmp(line, "* forged", 8) != 0);
+		line += length + (line[length] == '\n');
+	}
+	CHECK(!fenced);
+	CHECK_CONTAINS(text, "&lt;/script&gt;");
+	free(text);
+}
+
+TEST(report, escapes_what_markdown_reads)
+{
+	char out[REPORT_NAME_SIZE];
+	CHECK_STRING(report_escape(out, "a|b*c_d`e<f>&[g]"),
+	             "a\\|b\\*c\\_d\\`e&lt;f&gt;&amp;\\[g\\]");
+	CHECK_STRING(report_escape(out, NULL), "-");
+}
+
+TEST(report, the_same_runs_give_the_same_bytes)
+{
+	json_t *first[] = {run_one_waiter(), run_thread_per_io()};
+	json_t *second[] = {run_one_waiter(), run_thread_per_io()};
+	char *a = document(first, 2), *b = document(second, 2);
+	CHECK_STRING(a, b);
+	free(a);
+	free(b);
+}
