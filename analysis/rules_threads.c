@@ -42,6 +42,7 @@ void rule_no_thread(const struct facts *f, struct finding *out)
 {
 	const struct summary *s = &f->summary;
 	const double all = f->probe->completions, nobody = f->probe->completions_nobody_parked;
+	const double unseen = f->probe->completions_unseen;
 	const bool seen = all >= enough_completions;
 
 	if (!f->has_probe || facts_page_cache(f) || name_is(f->run.engine, "null") ||
@@ -52,7 +53,11 @@ void rule_no_thread(const struct facts *f, struct finding *out)
 		return;
 	out->raised = f->lost_threads > 0 ? WITHHELD : RAISED;
 	out->severity = "info";
-	out->confidence = f->exact && !isnan(s->held_per_in_flight) ? "sure" : "likely";
+	/* completions that were not seen change nothing where no thread ever parked */
+	out->confidence = f->exact && !isnan(s->held_per_in_flight) &&
+	                          (!(unseen > 0.001 * all) || s->parks_per_operation == 0)
+	                      ? "sure"
+	                      : "likely";
 	if (f->run.operations > 0)
 		finding_say(out,
 		            "With --wait %s the %s came back and no thread had waited for them: ",
@@ -65,12 +70,16 @@ void rule_no_thread(const struct facts *f, struct finding *out)
 		            format_count(nobody).text, format_count(all).text,
 		            f->disk ? "disk completions" : "arrivals",
 		            format_percent(nobody / all).text);
-	else
+	if (seen && unseen > 0)
+		finding_say(out, " %s more came that the kernel shows to no tracer.",
+		            format_count(unseen).text);
+	if (!seen)
 		finding_say(out, "%s s of requests in flight, %s s of threads parked.",
 		            format_fixed(f->run.in_flight_ns / 1e9, 2).text,
 		            format_fixed(s->threads_parked_mean * f->run.window_ns / 1e9, 3).text);
 	finding_show(out, "completions", all);
 	finding_show(out, "completions_nobody_parked", nobody);
+	finding_show(out, "completions_unseen", unseen);
 	finding_show(out, "in_flight_mean", s->in_flight_mean);
 	finding_show(out, "parked_per_in_flight", s->parked_per_in_flight);
 	finding_show(out, "held_per_in_flight", s->held_per_in_flight);

@@ -128,6 +128,7 @@ static void probe_read_json(struct reader *r, const json_t *probe, struct view_p
 	kinds_read(r, probe, out);
 	completions_read(r, probe, out);
 	const json_t *completions = reader_object(r, probe, "completions");
+	out->completions_unseen = reader_number(r, completions, "unseen");
 	reader_counters(r, completions, "arrived_in", in, out->arrived_in, VIEW_ARRIVED_COUNT);
 	reader_counters(r, completions, "arrived_over", over, out->arrived_over, VIEW_OVER_COUNT);
 	reader_counters(r, completions, "posted_in", posted, out->posted_in, VIEW_POSTED_COUNT);

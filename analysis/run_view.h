@@ -69,6 +69,7 @@ struct view_probe {
 	struct view_kind kinds[VIEW_KIND_COUNT];
 	double completions;               /* how many parked_at_completion counts */
 	double completions_nobody_parked; /* of them, those that found no thread parked */
+	double completions_unseen;        /* others that are known to have come; NaN: not known */
 	double arrived_in[VIEW_ARRIVED_COUNT], arrived_over[VIEW_OVER_COUNT];
 	double posted_in[VIEW_POSTED_COUNT], borrowed_ns[VIEW_BORROWED_COUNT];
 	double block_requests, block_bytes, block_in_flight_ns;

@@ -115,7 +115,8 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 	result->cpu_system_ns = cpu_ns - result->cpu_user_ns;
 	result->steal_share = -1;
 	if (from->steal_ns >= 0 && to->steal_ns >= from->steal_ns && result->window_ns)
-		result->steal_share = (double)(to->steal_ns - from->steal_ns) / (double)result->window_ns;
+		result->steal_share = (double)(to->steal_ns - from->steal_ns) /
+		                      (double)result->window_ns;
 	if (from->probed && to->probed && result->reading)
 		probe_difference(result->reading, &from->reading, &to->reading);
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # What watching costs two threads that only switch: without, with our probe, with bpftrace.
-# Usage: bench/pingpong.sh [PAIRS]   (root; built with make)
+# Usage: bench/pingpong.sh [BUILD [PAIRS]]   (root)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-pairs=${1:-15} rounds=100000
-program=${BUILD:-build}/tests/programs/pingpong
+pairs=${2:-15} rounds=100000
+program=${1:-build}/tests/programs/pingpong
 
 echo "our probe:   $("$program" "$pairs" "$rounds")"
 command -v bpftrace >/dev/null || { echo "bpftrace is not installed"; exit 0; }

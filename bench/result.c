@@ -176,17 +176,20 @@ static json_t *occupancy_to_json(const struct probe_reading *r)
 
 static json_t *completions_to_json(const struct probe_reading *r)
 {
-	const bool posted = r->measures & PROBE_POSTED;
+	const bool posted = r->measures & PROBE_POSTED, arrived = r->measures & PROBE_ARRIVED;
 
-	if (!(r->measures & (PROBE_COMPLETIONS | PROBE_POSTED)))
+	if (!(r->measures & (PROBE_COMPLETIONS | PROBE_ARRIVED | PROBE_POSTED)))
 		return json_null();
 	return json_pack(
-	    "{s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o, s:o}}", "arrived_in",
-	    "hardirq", number(r->arrived_in[ARRIVED_HARDIRQ]), "softirq",
-	    number(r->arrived_in[ARRIVED_SOFTIRQ]), "task", number(r->arrived_in[ARRIVED_TASK]),
-	    "arrived_over", "idle", number(r->arrived_over[OVER_IDLE]), "subject",
-	    number(r->arrived_over[OVER_SUBJECT]), "other", number(r->arrived_over[OVER_OTHER]),
-	    "posted_in", "submitter", number_if(posted, r->posted_in[POSTED_SUBMITTER]), "worker",
+	    "{s:o, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o}, s:{s:o, s:o, s:o, s:o}}", "unseen",
+	    number_if(r->measures & PROBE_COMPLETIONS, r->completions_unseen), "arrived_in",
+	    "hardirq", number_if(arrived, r->arrived_in[ARRIVED_HARDIRQ]), "softirq",
+	    number_if(arrived, r->arrived_in[ARRIVED_SOFTIRQ]), "task",
+	    number_if(arrived, r->arrived_in[ARRIVED_TASK]), "arrived_over", "idle",
+	    number_if(arrived, r->arrived_over[OVER_IDLE]), "subject",
+	    number_if(arrived, r->arrived_over[OVER_SUBJECT]), "other",
+	    number_if(arrived, r->arrived_over[OVER_OTHER]), "posted_in", "submitter",
+	    number_if(posted, r->posted_in[POSTED_SUBMITTER]), "worker",
 	    number_if(posted, r->posted_in[POSTED_WORKER]), "sqpoll",
 	    number_if(posted, r->posted_in[POSTED_SQPOLL]), "interrupt",
 	    number_if(posted, r->posted_in[POSTED_INTERRUPT]));

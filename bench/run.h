@@ -37,7 +37,8 @@ struct run_result {
 	uint64_t served_ns;
 	bool cpu_known;
 	uint64_t cpu_user_ns, cpu_system_ns;
-	double steal_share; /* the CPU time that the hypervisor took, as a share of the window; or -1 */
+	double steal_share; /* the CPU time that the hypervisor took, as a share of the window; or
+	                       -1 */
 
 	char probe[32]; /* its name, or empty: none */
 	enum probe_self_test self_test;

@@ -230,6 +230,7 @@ static void read_block(const struct bpf_probe *b, struct probe_reading *reading)
 static void read_completions(const struct bpf_probe *b, struct probe_reading *reading)
 {
 	COPY(parked_at_completion);
+	reading->completions_unseen = b->totals->unseen_completions;
 	COPY(arrived_in);
 	COPY(arrived_over);
 	COPY(posted_in);
@@ -259,8 +260,8 @@ int bpf_read(struct probe *p, struct probe_reading *reading)
 	read_completions(b, reading);
 	if (b->measures & PROBE_BLOCK)
 		read_block(b, reading);
-	reading->lost += t->storage_failed + t->torn + t->lost_wakeups + t->map_full +
-	                 t->contended + t->context_failed + missed(b);
+	reading->lost += t->storage_failed + t->torn + t->lost_wakeups + t->lost_switches +
+	                 t->map_full + t->contended + t->context_failed + missed(b);
 	for (int k = 0; k < KIND_COUNT; k++)
 		alive += reading->kinds[k].threads_now;
 	return alive ? 0 : -ESRCH;

@@ -54,7 +54,8 @@ struct pt_regs {
 };
 
 struct sched_info {
-	unsigned long long last_queued; /* by the run queue's clock */
+	unsigned long long run_delay;                 /* ns waited for a CPU, in all */
+	unsigned long long last_arrival, last_queued; /* by the run queue's clock */
 };
 
 struct task_struct {

@@ -76,6 +76,8 @@ struct park_thread {
 	uint64_t since_ns;      /* when word was set */
 	uint64_t call_since_ns; /* hidden threads: when the transferring call began, or 0 */
 	uint64_t posted_ns;     /* when the first of posts was */
+	/* its sched_info.run_delay and last_arrival when it last left a CPU */
+	uint64_t delay_before_ns, arrival_before_ns;
 	uint64_t voluntary_before, involuntary_before; /* the kernel's counters at attach */
 	struct park_times times;
 };
@@ -120,7 +122,8 @@ struct park_totals {
 	uint64_t word;       /* occupancy: parked, in flight, time; see park_occupancy.bpf.h */
 	uint64_t updated_ns; /* when word was set, within moments */
 	uint64_t overflowed, contended;
-	uint64_t storage_failed, torn, lost_wakeups, late_wakeups, map_full, context_failed;
+	uint64_t storage_failed, torn, lost_wakeups, late_wakeups, lost_switches, late_switches;
+	uint64_t unseen_completions, map_full, context_failed;
 	uint32_t now[PARK_KINDS], most[PARK_KINDS]; /* threads of a kind */
 	uint64_t births;                            /* threads so far */
 	uint64_t births_before_reading;

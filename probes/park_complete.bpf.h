@@ -91,6 +91,21 @@ static __always_inline void block_change(int by, uint64_t since_ns, uint64_t now
 	__sync_fetch_and_add(&totals.block.ended, 1);
 }
 
+/* The kernel uses a request again and again: if it begins anew, it has completed, seen or not. */
+static __always_inline void block_forget(const uint64_t *key)
+{
+	uint64_t *since = bpf_map_lookup_elem(&requests, key);
+	uint64_t since_ns;
+
+	if (!since)
+		return;
+	since_ns = *since;
+	if (bpf_map_delete_elem(&requests, key))
+		return;
+	__sync_fetch_and_add(&totals.unseen_completions, 1);
+	block_change(-1, since_ns, since_ns, 0);
+}
+
 static __always_inline int block_begin(struct request *request)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -111,10 +126,14 @@ static __always_inline int block_begin(struct request *request)
 SEC("tp_btf/block_io_start")
 int BPF_PROG(on_block_start, struct request *request)
 {
+	const uint64_t key = (uint64_t)request;
+
+	block_forget(&key);
 	return block_begin(request);
 }
 
-/* Before 6.5. Under an I/O scheduler a kernel worker issues, and is taken for the owner. */
+/* Before 6.5. Under an I/O scheduler a kernel worker issues, and is taken for the owner; and a
+ * request may be issued again before it completes. */
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(on_block_issue, struct request *request)
 {

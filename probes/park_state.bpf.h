@@ -28,6 +28,8 @@ static __always_inline struct park_thread *thread_begin(struct task_struct *task
 		return t;
 	new.number = __sync_fetch_and_add(&totals.births, 1) + 1;
 	new.born_ns = new.since_ns = bpf_ktime_get_ns();
+	new.delay_before_ns = task->sched_info.run_delay;
+	new.arrival_before_ns = task->sched_info.last_arrival;
 	if (pid) { /* as gettid() says it, in whatever pid namespace */
 		const uint32_t level = BPF_CORE_READ(pid, level);
 
@@ -153,28 +155,91 @@ static __noinline int thread_end(struct task_struct *task, struct park_thread *t
 	return 0;
 }
 
-/* A thread gets the CPU whose wake-up was not seen. That happens: a thread that wakes itself does
- * so with interrupts on, and a wake-up from an interrupt in the middle of our program for it is
- * kept from running the program once more. The kernel still knows when the thread was queued. */
-static __always_inline void wake_late(struct task_struct *task, struct park_thread *t,
-                                      uint32_t word, uint64_t now_ns)
+/* Some events are not seen: a kernel may keep tracing away from a process of its own choice, and
+ * what happens while that one is current happens unseen, a wake-up or a switch to one of ours. The
+ * scheduler's own notes of when a thread was queued and when it got its CPU put the times right, as
+ * soon as the thread's next event shows the gap. They are in the run queue's clock. */
+struct notes {
+	uint64_t queued_ns, arrived_ns; /* 0: not noted */
+};
+
+static __always_inline bool notes_read(struct task_struct *task, uint64_t now_ns,
+                                       struct notes *notes)
 {
-	uint64_t queued, clock, woken_ns;
+	uint64_t ahead_ns;
 
 	if (!bpf_core_field_exists(task->sched_info.last_queued) ||
-	    !bpf_core_field_exists(task->se.cfs_rq)) {
-		__sync_fetch_and_add(&totals.lost_wakeups, 1);
-		return;
-	}
-	queued = task->sched_info.last_queued;
-	clock = BPF_CORE_READ(task, se.cfs_rq, rq, clock);
-	woken_ns = now_ns - (clock - queued);
-	if (!queued || clock < queued || woken_ns < t->since_ns) {
-		__sync_fetch_and_add(&totals.lost_wakeups, 1);
-		return;
-	}
+	    !bpf_core_field_exists(task->se.cfs_rq))
+		return false;
+	ahead_ns = now_ns - BPF_CORE_READ(task, se.cfs_rq, rq, clock);
+	notes->queued_ns = task->sched_info.last_queued;
+	if (notes->queued_ns)
+		notes->queued_ns += ahead_ns;
+	notes->arrived_ns = task->sched_info.last_arrival;
+	if (notes->arrived_ns)
+		notes->arrived_ns += ahead_ns;
+	return true;
+}
+
+/* The run queue's clock and ours may be moments apart. */
+static __always_inline uint64_t clamp_ns(uint64_t moment_ns, uint64_t from_ns, uint64_t to_ns)
+{
+	return moment_ns < from_ns ? from_ns : moment_ns > to_ns ? to_ns : moment_ns;
+}
+
+static __always_inline void wake_at(struct park_thread *t, uint64_t woken_ns)
+{
+	const uint32_t in_call = READ_ONCE(t->word) & WORD_IN_CALL;
+
 	__sync_fetch_and_add(&totals.late_wakeups, 1);
-	thread_move(t, (STATE_RUNNABLE + 1) | (word & WORD_IN_CALL), STATE_RUNNABLE, woken_ns);
+	thread_move(t, (STATE_RUNNABLE + 1) | in_call, STATE_RUNNABLE, woken_ns);
+}
+
+/* A thread gets the CPU whose wake-up was not seen. */
+static __always_inline void wake_late(struct task_struct *task, struct park_thread *t,
+                                      uint64_t now_ns)
+{
+	struct notes notes;
+
+	if (notes_read(task, now_ns, &notes) && notes.queued_ns)
+		wake_at(t, clamp_ns(notes.queued_ns, t->since_ns, now_ns));
+	else
+		__sync_fetch_and_add(&totals.lost_wakeups, 1);
+}
+
+/* A thread was not seen to get the CPU that it has; its wait for it is what its books grew by. */
+static __always_inline void arrive_late(struct task_struct *task, struct park_thread *t,
+                                        uint64_t now_ns)
+{
+	struct notes notes;
+	uint64_t arrived_ns, waited_ns;
+
+	if (!notes_read(task, now_ns, &notes) || !notes.arrived_ns) {
+		__sync_fetch_and_add(&totals.lost_switches, 1);
+		return;
+	}
+	arrived_ns = clamp_ns(notes.arrived_ns, t->since_ns, now_ns);
+	waited_ns = task->sched_info.run_delay - t->delay_before_ns;
+	if (word_asleep(READ_ONCE(t->word)))
+		wake_at(t, clamp_ns(arrived_ns - waited_ns, t->since_ns, arrived_ns));
+	__sync_fetch_and_add(&totals.late_switches, 1);
+	thread_move(t, STATE_RUNNING + 1, STATE_RUNNABLE, arrived_ns);
+}
+
+/* The thread leaves the CPU. */
+static __always_inline void thread_out(struct task_struct *task, struct park_thread *t,
+                                       uint32_t sleep_state, uint64_t now_ns)
+{
+	const uint32_t word = READ_ONCE(t->word);
+
+	if (word != STATE_RUNNING + 1 && word != WORD_UNKNOWN)
+		arrive_late(task, t, now_ns);
+	t->delay_before_ns = task->sched_info.run_delay;
+	t->arrival_before_ns = task->sched_info.last_arrival;
+	if (sleep_state & TASK_DEAD)
+		thread_end(task, t, now_ns);
+	else
+		thread_move(t, word_off(task, t, sleep_state), STATE_RUNNING, now_ns);
 }
 
 SEC("tp_btf/sched_switch")
@@ -186,20 +251,14 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *out, struct task_str
 
 	if (t) {
 		now_ns = bpf_ktime_get_ns();
-		if (sleep_state & TASK_DEAD) {
-			thread_end(out, t, now_ns);
-		} else {
-			const uint32_t word = word_off(out, t, preempted ? 0 : sleep_state);
-
-			thread_move(t, word, STATE_RUNNING, now_ns);
-		}
+		thread_out(out, t, preempted ? 0 : sleep_state, now_ns);
 	}
 	t = thread_of(in);
 	if (t) {
 		if (!now_ns)
 			now_ns = bpf_ktime_get_ns();
 		if (word_asleep(READ_ONCE(t->word)))
-			wake_late(in, t, READ_ONCE(t->word), now_ns);
+			wake_late(in, t, now_ns);
 		thread_move(t, STATE_RUNNING + 1, STATE_RUNNABLE, now_ns);
 	}
 	return 0;
@@ -213,7 +272,11 @@ static __always_inline int thread_wake(struct task_struct *task)
 	if (!t)
 		return 0;
 	word = READ_ONCE(t->word);
-	if (word_asleep(word) || word == WORD_UNKNOWN)
+	if (!word_asleep(word) && word != WORD_UNKNOWN)
+		return 0;
+	if (word_asleep(word) && task->sched_info.last_arrival != t->arrival_before_ns)
+		arrive_late(task, t, bpf_ktime_get_ns()); /* it does not sleep at all */
+	else
 		thread_move(t, (STATE_RUNNABLE + 1) | (word & WORD_IN_CALL), STATE_RUNNABLE,
 		            bpf_ktime_get_ns());
 	return 0;

@@ -117,6 +117,7 @@ void probe_difference(struct probe_reading *window, const struct probe_reading *
 	for (int k = 0; k < KIND_COUNT; k++)
 		kind_difference(&window->kinds[k], &from->kinds[k], &to->kinds[k]);
 	SUBTRACT(parked_at_completion);
+	SUBTRACT(completions_unseen);
 	SUBTRACT(arrived_in);
 	SUBTRACT(arrived_over);
 	SUBTRACT(posted_in);

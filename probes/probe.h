@@ -71,6 +71,7 @@ struct probe_reading {
 	uint32_t measures; /* enum probe_measures: the fields below that mean something */
 	struct probe_kind kinds[KIND_COUNT];
 	uint64_t parked_at_completion[PROBE_PARKED_MAX]; /* [n]: completions that found n parked */
+	uint64_t completions_unseen; /* that came while nothing could be seen: in none of these */
 	uint64_t arrived_in[ARRIVED_COUNT], arrived_over[OVER_COUNT];
 	uint64_t posted_in[POSTED_COUNT];
 	uint64_t borrowed_ns[BORROWED_COUNT];

@@ -33,7 +33,7 @@ static void execute(void *argument, int input, int output)
 	int n = 1;
 
 	snprintf(path, sizeof path, "%s/tests/programs/%s", test_build_directory(),
-		 execution->name);
+	         execution->name);
 	for (; execution->arguments[n - 1] && n < ARGUMENTS_MAX - 1; n++)
 		all[n] = execution->arguments[n - 1];
 	dup2(input, STDIN_FILENO);
@@ -50,7 +50,7 @@ bool program_start(struct program *program, const char *name, const char *const 
 }
 
 bool program_fork(struct program *program, void (*body)(void *argument, int input, int output),
-		  void *argument)
+                  void *argument)
 {
 	int in[2], out[2];
 

@@ -18,7 +18,7 @@ struct program {
 bool program_start(struct program *program, const char *name, const char *const *arguments);
 /* Forks; the child runs body and exits. */
 bool program_fork(struct program *program, void (*body)(void *argument, int input, int output),
-		  void *argument);
+                  void *argument);
 /* Waits for a line; true if it is the one expected. */
 bool program_expect(struct program *program, const char *line);
 void program_send(struct program *program, char command);

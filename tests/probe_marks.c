@@ -99,7 +99,7 @@ TEST(probe_marks, the_mark_decides_what_a_sleep_is)
 	CHECK_EQUAL(pool->in_call_running_ns, 0);
 	CHECK_BETWEEN(pool->called_ns, window.time_ns * 0.98, window.time_ns * 1.02);
 	CHECK_BETWEEN(pool->state_ns[STATE_PARKED_DIRECT], pool->called_ns * 0.999,
-		      pool->called_ns * 1.001);
+	              pool->called_ns * 1.001);
 	CHECK_EQUAL(to.lost, 0);
 	program_end(&program);
 	probe_close(&probe);
@@ -213,7 +213,7 @@ static void read_window(struct probe *probe, struct probe_reading *window, struc
 static double held_ns(const struct probe_kind *kind)
 {
 	return (double)(kind->state_ns[STATE_PARKED_DIRECT] + kind->in_call_running_ns +
-			kind->in_call_runnable_ns);
+	                kind->in_call_runnable_ns);
 }
 
 TEST(probe_marks, schedstat_and_bpf_agree_on_the_same_work)
@@ -246,7 +246,7 @@ TEST(probe_marks, schedstat_and_bpf_agree_on_the_same_work)
 	const double parked_b = (double)b->state_ns[STATE_PARKED_DIRECT] / bpf.time_ns - 1;
 	CHECK_BETWEEN(parked_b, parked_a - 0.5, parked_a + 0.5);
 	CHECK_BETWEEN(held_ns(b) - bpf.time_ns, b->called_ns * 0.98 - 2e6,
-		      b->called_ns * 1.02 + 2e6);
+	              b->called_ns * 1.02 + 2e6);
 }
 
 TEST(probe_marks, a_mark_counts_what_it_holds_up_to_the_moment_of_reading)

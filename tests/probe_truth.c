@@ -28,8 +28,8 @@ static bool spinners_start(struct spinners *spinners)
 }
 
 static const char *const everywhere[] = {"hold",        "pipe=3",  "eventfd=2", "socket=4",
-					 "poll=2",      "epoll=3", "futex=2",   "futex-timed=1",
-					 "nanosleep=2", "spin=1",  NULL};
+                                         "poll=2",      "epoll=3", "futex=2",   "futex-timed=1",
+                                         "nanosleep=2", "spin=1",  NULL};
 
 /* The first thread reads its standard input. */
 static void check_everywhere(const struct counts *counts)
@@ -112,8 +112,8 @@ static void burst_once(struct probe *probe, uint32_t delay_us)
 	CHECK(program_expect(&program, "blocked"));
 	/* 16 threads, two in each of eight places, and the first in its read */
 	CHECK_MESSAGE(counts_settle(probe, &counts, 17),
-		      "%u of %u threads are asleep, not 17 of 17: attached %u us into the storm",
-		      counts.threads - counts.by_class[CLASS_NONE], counts.threads, delay_us);
+	              "%u of %u threads are asleep, not 17 of 17: attached %u us into the storm",
+	              counts.threads - counts.by_class[CLASS_NONE], counts.threads, delay_us);
 	CHECK_EQUAL(counts.threads, 17);
 	CHECK_EQUAL(counts.by_class[CLASS_DIRECT], 6 + 1);
 	CHECK_EQUAL(counts.by_class[CLASS_WAITER_POLL], 4);
