@@ -23,6 +23,7 @@ LIBS     := -luring -lbpf -ljansson -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
             libgtest-dev linux-libc-dev
+TEST_PACKAGES := locales
 LINT_PACKAGES := clang-format mandoc
 TIDY_PACKAGES := clang-tidy
 sources  = $(wildcard $(1)/*.c)
@@ -82,11 +83,18 @@ $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/libiostudy.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libiostudy.a $(LIBS)
 
+# One with a decimal comma: no figure may follow it.
+LOCALE := $(BUILD)/tests/locale/de_DE.UTF-8
+$(LOCALE):
+	@mkdir -p $(@D)
+	localedef -i de_DE -f UTF-8 $@
+
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
 
 # --- the jobs -----------------------------------------------------------------------------------
 test: packages
-	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS)
+	@./.ci/packages $(TEST_PACKAGES)
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS) $(LOCALE)
 	@./.ci/test $(BUILD)
 
 # The main job, over all engines; then what computing instead of waiting changes.

@@ -10,7 +10,8 @@ dir=$(mktemp -d ./bench-XXXXXX); trap 'rm -rf "$dir"' EXIT
 median() { sort -g | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'; }
 null_ns() {
 	"$iostudy" run --engine null --workload timer-delay --wait park --depth "$1" \
-		--batch "$2" --runtime 500ms --warmup 100ms --probe none --json | jq '.summary.cpu_ns_per_operation'
+		--batch "$2" --runtime 500ms --warmup 100ms --probe none --json |
+		jq '.summary.cpu_ns_per_operation'
 }
 one_ms() {
 	local begin end
