@@ -13,9 +13,13 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "probes/bpf.h"
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
-enum { TEST_BYTES = 12288 }; /* no block size, no read-ahead: an odd one */
+#include "probes/bpf.h"
+#include "probes/park.skel.h"
+
+enum { TEST_BYTES = 12288, SELF_TEST_TRIES = 5 }; /* no block size, no read-ahead: an odd one */
 
 /* The effective capabilities of this process. */
 static uint64_t capabilities(void)
@@ -129,12 +133,26 @@ static void judge(struct probe *p, const volatile struct park_totals *t, bool ha
 	}
 }
 
+/* What was counted was ours, not the subject's. */
+static void forget_counts(struct bpf_probe *b)
+{
+	const int requests = bpf_map__fd(b->object->maps.requests);
+	volatile struct park_totals *t = b->totals;
+	uint64_t key;
+
+	while (bpf_map_get_next_key(requests, NULL, &key) == 0)
+		bpf_map_delete_elem(requests, &key);
+	t->unseen_completions = 0;
+	memset((char *)t + offsetof(struct park_totals, parked_at_completion), 0,
+	       sizeof *t - offsetof(struct park_totals, parked_at_completion));
+}
+
 void bpf_self_test(struct probe *p)
 {
 	struct bpf_probe *b = p->state;
 	volatile struct park_totals *t = b->totals;
 	struct stat status;
-	int fd, error;
+	int fd, error = 0;
 
 	p->self_test = SELF_TEST_NONE;
 	if (!p->config.test_directory) {
@@ -150,7 +168,13 @@ void bpf_self_test(struct probe *p)
 			close(fd);
 		return;
 	}
-	error = write_counted(b, fd);
+	/* Once more if the kernel let its completion go unseen, as it does now and then. */
+	for (int i = 0; i < SELF_TEST_TRIES; i++) {
+		forget_counts(b);
+		error = write_counted(b, fd);
+		if (error || !t->block_open)
+			break;
+	}
 	close(fd);
 	if (error)
 		snprintf(p->self_test_why, PROBE_WHY_SIZE, "cannot write %d bytes in %s: %s",
@@ -160,7 +184,5 @@ void bpf_self_test(struct probe *p)
 	if (p->self_test == SELF_TEST_FAILED)
 		b->measures &= ~(uint32_t)(PROBE_BLOCK | PROBE_COMPLETIONS | PROBE_ARRIVED |
 		                           PROBE_BORROWED);
-	/* What was counted was ours, not the subject's. */
-	memset((char *)t + offsetof(struct park_totals, parked_at_completion), 0,
-	       sizeof *t - offsetof(struct park_totals, parked_at_completion));
+	forget_counts(b);
 }

@@ -5,11 +5,16 @@
  * A block request is the subject's if the subject began it: who hands it to the device may be a
  * kernel worker. block_rq_complete comes before anybody is woken for it.
  */
+struct begun {
+	uint64_t since_ns;
+	uint64_t left; /* bytes that have not come yet */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PARK_REQUESTS_MAX);
-	__type(key, uint64_t);   /* the request's address */
-	__type(value, uint64_t); /* when it began */
+	__type(key, uint64_t); /* the request's address */
+	__type(value, struct begun);
 } requests SEC(".maps");
 
 /* What a CPU's interrupts do now: when each began, less what interrupted it, and over whom a
@@ -94,32 +99,33 @@ static __always_inline void block_change(int by, uint64_t since_ns, uint64_t now
 /* The kernel uses a request again and again: if it begins anew, it has completed, seen or not. */
 static __always_inline void block_forget(const uint64_t *key)
 {
-	uint64_t *since = bpf_map_lookup_elem(&requests, key);
-	uint64_t since_ns;
+	struct begun *begun = bpf_map_lookup_elem(&requests, key), old;
 
-	if (!since)
+	if (!begun)
 		return;
-	since_ns = *since;
+	old = *begun;
 	if (bpf_map_delete_elem(&requests, key))
 		return;
 	__sync_fetch_and_add(&totals.unseen_completions, 1);
-	block_change(-1, since_ns, since_ns, 0);
+	__sync_fetch_and_add(&totals.block_bytes, old.left);
+	block_change(-1, old.since_ns, old.since_ns, 1); /* for how long is not known */
 }
 
 static __always_inline int block_begin(struct request *request)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	const uint64_t key = (uint64_t)request, now_ns = bpf_ktime_get_ns();
+	const struct begun begun = {.since_ns = bpf_ktime_get_ns(), .left = request->__data_len};
+	const uint64_t key = (uint64_t)request;
 
 	if (!of_subject(current))
 		return 0;
-	if (bpf_map_update_elem(&requests, &key, &now_ns, BPF_NOEXIST)) {
+	if (bpf_map_update_elem(&requests, &key, &begun, BPF_NOEXIST)) {
 		if (!bpf_map_lookup_elem(&requests, &key)) /* else it is issued again */
 			__sync_fetch_and_add(&totals.map_full, 1);
 		return 0;
 	}
-	block_change(1, now_ns, now_ns, 0);
-	occupancy_change(0, now_ns);
+	block_change(1, begun.since_ns, begun.since_ns, 0);
+	occupancy_change(0, begun.since_ns);
 	return 0;
 }
 
@@ -145,12 +151,12 @@ SEC("tp_btf/block_rq_merge")
 int BPF_PROG(on_block_merge, struct request *request)
 {
 	const uint64_t key = (uint64_t)request;
-	uint64_t *since = bpf_map_lookup_elem(&requests, &key);
+	struct begun *begun = bpf_map_lookup_elem(&requests, &key);
 	uint64_t since_ns;
 
-	if (!since)
+	if (!begun)
 		return 0;
-	since_ns = *since;
+	since_ns = begun->since_ns;
 	if (!bpf_map_delete_elem(&requests, &key))
 		block_change(-1, since_ns, bpf_ktime_get_ns(), 0);
 	return 0;
@@ -160,15 +166,17 @@ SEC("tp_btf/block_rq_complete")
 int BPF_PROG(on_block_complete, struct request *request, int status, unsigned int bytes)
 {
 	const uint64_t key = (uint64_t)request;
-	uint64_t *since = bpf_map_lookup_elem(&requests, &key);
+	struct begun *begun = bpf_map_lookup_elem(&requests, &key);
 	uint64_t since_ns, now_ns;
 
-	if (!since)
+	if (!begun)
 		return 0;
 	__sync_fetch_and_add(&totals.block_bytes, bytes);
-	if (bytes < request->__data_len)
-		return 0; /* a part of it */
-	since_ns = *since;
+	if (bytes < request->__data_len) { /* a part of it */
+		begun->left -= bytes;
+		return 0;
+	}
+	since_ns = begun->since_ns;
 	if (bpf_map_delete_elem(&requests, &key))
 		return 0;
 	now_ns = bpf_ktime_get_ns();

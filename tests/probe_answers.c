@@ -102,11 +102,14 @@ static void check_socket(int family, enum probe_source source)
 	if (!(window.measures & PROBE_COMPLETIONS)) {
 		CHECK_EQUAL(window.parked_at_completion[1], 0);
 	} else {
-		CHECK_EQUAL(window.parked_at_completion[1], MESSAGES);
-		CHECK_EQUAL(sum(window.parked_at_completion, PROBE_PARKED_MAX), MESSAGES);
-		CHECK_EQUAL(sum(window.arrived_in, ARRIVED_COUNT), MESSAGES);
+		/* a kernel may keep some from a tracer; each that was seen found the reader */
+		const uint64_t seen = sum(window.parked_at_completion, PROBE_PARKED_MAX);
+
+		CHECK_BETWEEN(seen, MESSAGES * 0.9, MESSAGES);
+		CHECK_EQUAL(window.parked_at_completion[1], seen);
+		CHECK_EQUAL(sum(window.arrived_in, ARRIVED_COUNT), seen);
 		/* on loopback the sender's own system call delivers */
-		CHECK_BETWEEN(window.arrived_over[OVER_OTHER], MESSAGES * 0.9, MESSAGES);
+		CHECK_BETWEEN(window.arrived_over[OVER_OTHER], MESSAGES * 0.85, seen);
 	}
 	program_end(&program);
 	probe_close(&probe);

@@ -13,7 +13,7 @@
 #include "tests/probe_help.h"
 #include "tests/test.h"
 
-enum { READS = 500, BLOCK = 4096 };
+enum { READS = 500, BLOCK = 4096, UNSEEN_MAX = 4 };
 
 static int made_file(char path[256])
 {
@@ -68,6 +68,7 @@ TEST(probe_block, every_direct_read_is_one_request_and_one_completion)
 	struct probe_config config = {.source = SOURCE_DISK};
 	static struct probe_reading from, to, window;
 	struct program program;
+	uint64_t seen;
 	struct probe probe;
 	char why[PROBE_WHY_SIZE], path[256];
 	int fd = made_file(path);
@@ -87,12 +88,16 @@ TEST(probe_block, every_direct_read_is_one_request_and_one_completion)
 	CHECK(program_expect(&program, "done"));
 	CHECK_EQUAL(probe_read(&probe, &to), 0);
 	probe_difference(&window, &from, &to);
-	CHECK_EQUAL(window.block_requests, READS);
-	CHECK_EQUAL(window.block_bytes, READS * BLOCK);
+	/* what completed unseen counts when its request is used again, so the last may be missing
+	 */
+	CHECK_BETWEEN(window.block_requests, READS - UNSEEN_MAX, READS);
+	CHECK_EQUAL(window.block_bytes, window.block_requests * BLOCK);
+	seen = window.block_requests - window.completions_unseen;
 	CHECK_BETWEEN(window.block_in_flight_ns, 1, window.time_ns);
-	CHECK_EQUAL(sum(window.parked_at_completion, PROBE_PARKED_MAX), READS);
-	CHECK_EQUAL(sum(window.arrived_in, ARRIVED_COUNT), READS);
-	CHECK_EQUAL(sum(window.arrived_over, OVER_COUNT), READS);
+	CHECK_BETWEEN(seen, READS * 0.9, READS);
+	CHECK_EQUAL(sum(window.parked_at_completion, PROBE_PARKED_MAX), seen);
+	CHECK_EQUAL(sum(window.arrived_in, ARRIVED_COUNT), seen);
+	CHECK_EQUAL(sum(window.arrived_over, OVER_COUNT), seen);
 	CHECK_BETWEEN(window.kinds[KIND_APPLICATION].parks, 1, READS + 2);
 	CHECK_EQUAL(window.lost, 0);
 	program_end(&program);
@@ -173,7 +178,7 @@ TEST(probe_block, glibcs_hidden_helper_is_found_and_its_calls_are_timed)
 	const struct probe_kind *helper = &window.kinds[KIND_AIO_HELPER];
 	CHECK_BETWEEN(helper->threads_max, 1, 8); /* one works; glibc may start more */
 	CHECK_EQUAL(window.kinds[KIND_APPLICATION].threads_max, 1);
-	CHECK_EQUAL(window.block_requests, READS / 8 * 8);
+	CHECK_BETWEEN(window.block_requests, READS / 8 * 8 - UNSEEN_MAX, READS / 8 * 8);
 	/* each request is in flight at the device only inside the helper's call */
 	CHECK_BETWEEN(helper->called_ns, window.block_in_flight_ns, helper->alive_ns);
 	CHECK_BETWEEN(helper->state_ns[STATE_PARKED_DIRECT], 1, helper->called_ns);
@@ -183,45 +188,58 @@ TEST(probe_block, glibcs_hidden_helper_is_found_and_its_calls_are_timed)
 	unlink(path);
 }
 
-static int count_objects(int (*next)(uint32_t start, uint32_t *id))
+/* The kernel's numbers of the BPF objects that this process holds open: "prog_id:", "map_id:",
+ * "link_id:". Returns how many. */
+static int own_objects(const char *field, uint32_t *ids, int most)
 {
-	uint32_t id = 0;
 	int count = 0;
 
-	while (!next(id, &id))
-		count++;
+	for (int fd = 3; fd < 1024 && count < most; fd++) {
+		char path[64], line[128];
+		FILE *file;
+
+		snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+		file = fopen(path, "r");
+		while (file && fgets(line, sizeof line, file))
+			if (strncmp(line, field, strlen(field)) == 0)
+				ids[count++] = (uint32_t)atoi(line + strlen(field));
+		if (file)
+			fclose(file);
+	}
 	return count;
 }
 
-/* Others may load programs meanwhile; the least that is ever seen is ours not being there. */
-static int least_objects(int (*next)(uint32_t start, uint32_t *id), int enough, int tries)
+/* Whether the object of that number goes, at once or when the kernel comes to it. */
+static bool goes(int (*open_id)(uint32_t id), uint32_t id)
 {
-	int least = 1 << 30;
+	for (int i = 0; i < 500; i++) {
+		const int fd = open_id(id);
 
-	for (int i = 0; i < tries && least > enough; i++) {
-		const int now = count_objects(next);
-
-		least = now < least ? now : least;
-		usleep(20000); /* the kernel frees maps a while after they are closed */
+		if (fd < 0)
+			return true;
+		close(fd);
+		usleep(20000);
 	}
-	return least;
+	return false;
 }
 
 TEST(probe_block, nothing_stays_loaded_after_close)
 {
 	const struct probe_config config = {.source = SOURCE_DISK, .hidden_threads = true};
+	static const char *const fields[] = {"prog_id:", "map_id:", "link_id:"};
+	int (*const opens[])(uint32_t id) = {bpf_prog_get_fd_by_id, bpf_map_get_fd_by_id,
+	                                     bpf_link_get_fd_by_id};
+	uint32_t ids[3][128];
+	int counts[3];
 	struct probe probe;
 
-	if (geteuid() != 0)
-		SKIP("only root may load BPF programs");
-	const int programs = least_objects(bpf_prog_get_next_id, 0, 20);
-	const int maps = least_objects(bpf_map_get_next_id, 0, 20);
-	const int links = least_objects(bpf_link_get_next_id, 0, 20);
-
 	OPEN_BPF(&probe, &config);
-	CHECK_BETWEEN(count_objects(bpf_prog_get_next_id), programs + 10, programs + 1000);
+	for (int i = 0; i < 3; i++)
+		counts[i] = own_objects(fields[i], ids[i], 128);
+	CHECK(counts[0] >= 10 && counts[1] >= 3);
 	probe_close(&probe);
-	CHECK_BETWEEN(least_objects(bpf_prog_get_next_id, programs, 200), 0, programs);
-	CHECK_BETWEEN(least_objects(bpf_map_get_next_id, maps, 200), 0, maps);
-	CHECK_BETWEEN(least_objects(bpf_link_get_next_id, links, 200), 0, links);
+	for (int i = 0; i < 3; i++)
+		for (int k = 0; k < counts[i]; k++)
+			CHECK_MESSAGE(goes(opens[i], ids[i][k]), "%s %u stays", fields[i],
+			              ids[i][k]);
 }
