@@ -206,6 +206,28 @@ int plan_set(struct plan *plan, const char *name, const char *value, char why[PL
 	return 0;
 }
 
+const char *plan_get(const struct plan *plan, const struct plan_setting *s, char buffer[80])
+{
+	const char *field = (const char *)plan + s->offset;
+	char low[32], high[32];
+	uint64_t number = 0;
+
+	buffer[0] = 0;
+	if (s->type == TYPE_PATH)
+		return buffer;
+	if (s->type == TYPE_ENUM) {
+		snprintf(buffer, 80, "%s", s->names[*(const uint32_t *)field]);
+	} else if (s->type == TYPE_DELAY && plan->delay_min_ns != plan->delay_max_ns) {
+		snprintf(buffer, 80, "%s-%s", format_limit(s, plan->delay_min_ns, low),
+		         format_limit(s, plan->delay_max_ns, high));
+	} else {
+		memcpy(&number, field, s->size);
+		if (number || s->low == 0)
+			snprintf(buffer, 80, "%s", format_limit(s, number, low));
+	}
+	return buffer;
+}
+
 static int complete_disk(const struct plan *plan, char why[PLAN_WHY_SIZE])
 {
 	char block[32], size[32];

@@ -82,4 +82,8 @@ struct plan_setting {
 };
 extern const struct plan_setting plan_settings[]; /* ends with a name of NULL */
 
+/* The setting's value in a plan as text that plan_set takes; empty where the value is "not given"
+ * or goes without saying. Returns buffer. */
+const char *plan_get(const struct plan *plan, const struct plan_setting *setting, char buffer[80]);
+
 #endif

@@ -32,13 +32,14 @@ enum {
 };
 
 static const struct argp_option own_options[] = {
-    {"engine", KEY_ENGINE, "NAME,...", 0, "engines: names, basic, or all", 1},
+    {"engine", KEY_ENGINE, "NAME,...", 0, "engines: names, basic, or all [uring]", 1},
     {"ioengine", KEY_ENGINE, 0, OPTION_ALIAS, 0, 1},
-    {"workload", KEY_WORKLOAD, "NAME,...", 0, "workloads: names, or all", 1},
+    {"workload", KEY_WORKLOAD, "NAME,...", 0,
+     "workloads: names, or all [disk-randread,socket-delay]", 1},
     {"rw", KEY_RW, "randread", 0, "fio's word for --workload disk-...", 1},
-    {"repeat", KEY_REPEAT, "N", 0, "run everything N times, and show medians", 1},
-    {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required", 3},
-    {"directory", KEY_DIRECTORY, "DIR", 0, "where " FILE_NAME_DEFAULT " is made", 3},
+    {"repeat", KEY_REPEAT, "N", 0, "run everything N times, and show medians [1]", 1},
+    {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required [auto]", 3},
+    {"directory", KEY_DIRECTORY, "DIR", 0, "where " FILE_NAME_DEFAULT " is made [.]", 3},
     {"overwrite", KEY_OVERWRITE, 0, 0, "the file of --filename may be written to", 3},
     {"keep", KEY_KEEP, 0, 0, "keep " FILE_NAME_DEFAULT " for the next run", 3},
     {"output", 'o', "DIR", 0, "keep each run in DIR/runs.jsonl", 4},
@@ -260,7 +261,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 	return parse_own(key, value, state);
 }
 
-static void make_options(struct argp_option options[OPTIONS_MAX])
+/* The options, those of plan_settings with their defaults in helps. */
+static void make_options(struct argp_option options[OPTIONS_MAX], char helps[OPTIONS_MAX][160],
+                         const struct plan *defaults)
 {
 	uint32_t n = 0;
 
@@ -268,9 +271,13 @@ static void make_options(struct argp_option options[OPTIONS_MAX])
 		options[n++] = own_options[i];
 	for (int i = 0; plan_settings[i].name; i++) {
 		const struct plan_setting *s = &plan_settings[i];
+		char value[80];
 
+		plan_get(defaults, s, value);
+		snprintf(helps[i], 160, "%s%s%s%s", s->help, *value ? " [" : "", value,
+		         *value ? "]" : "");
 		options[n++] = (struct argp_option){s->name, KEY_SETTING + i, s->argument,
-		                                    0,       s->help,         2};
+		                                    0,       helps[i],        2};
 		if (s->alias)
 			options[n++] = (struct argp_option){s->alias, 0, 0, OPTION_ALIAS, 0, 2};
 	}
@@ -298,11 +305,12 @@ static void check_cells(const struct request *r, const char *program)
 void request_parse(struct request *r, int argc, char **argv)
 {
 	struct argp_option options[OPTIONS_MAX];
+	char helps[OPTIONS_MAX][160];
 	struct argp argp = {.options = options, .parser = parse_option, .doc = documentation};
 
 	*r = (struct request){.repeat = 1, .probe = "auto", .directory = "."};
 	plan_default(&r->plan);
-	make_options(options);
+	make_options(options, helps, &r->plan);
 	options_parse(&argp, argc, argv, r);
 	if (!r->engines.count)
 		add_name(&r->engines, "uring");
