@@ -158,9 +158,10 @@ void text_headline(struct text *out, const struct groups *g, const struct text_s
 	if (!isnan(depth))
 		at += snprintf(line + at, sizeof line - (size_t)at, ", %s %s wanted in flight",
 		               format_count(depth).text, depth == 1 ? "request" : "requests");
-	probe_sentence(g, sentence, sizeof sentence);
-	snprintf(line + at, sizeof line - (size_t)at, ". %s", sentence);
+	snprintf(line + at, sizeof line - (size_t)at, ".");
 	text_wrap(out, 0, 0, TEXT_COLUMNS, line);
+	probe_sentence(g, sentence, sizeof sentence);
+	text_wrap(out, 0, 0, TEXT_COLUMNS, sentence);
 }
 
 void group_title(const struct groups *g, const struct group *group, char *out, size_t size)

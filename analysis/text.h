@@ -37,7 +37,7 @@ void group_title(const struct groups *groups, const struct group *group, char *o
 /* How people call an engine in a sentence. */
 const char *engine_label(const char *engine);
 
-/* Who counted the threads, and how well: "Threads counted by BPF: exact, none lost." */
+/* Who counted the threads, and how well: "Threads counted by BPF: exact, 0 events lost." */
 void probe_sentence(const struct groups *groups, char *out, size_t size);
 
 #endif

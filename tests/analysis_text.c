@@ -55,8 +55,8 @@ TEST(text, one_engine_shows_what_was_asked_and_the_answers)
 	char *text = screen(runs, 2, (struct text_style){.ascii = true});
 
 	CHECK_CONTAINS(text,
-	               "io_uring, 32 requests wanted in flight. Threads counted by BPF: exact, "
-	               "none lost.\n");
+	               "io_uring, 32 requests wanted in flight.\nThreads counted by BPF: exact, "
+	               "0 events lost.\n");
 	CHECK_CONTAINS(text, "disk-randread  park      32.0   32.0   0.74    0.93  0.029  84,800"
 	                     "  362us  619us\n");
 	CHECK_CONTAINS(text, "parked: off the CPU until I/O completes.");
