@@ -75,13 +75,10 @@ void probe_sentence(const struct groups *g, char *out, size_t size)
 	if (!first)
 		snprintf(out, size, "No probe: threads were not counted.");
 	else
-		snprintf(out, size, "Threads counted by %s%s%s, %s%s lost.", probe_quality(first),
+		snprintf(out, size, "Threads counted by %s%s%s, %s %s lost.", probe_quality(first),
 		         mixed ? ", and by another probe in some runs" : "",
-		         none ? ", in some runs not at all" : "",
-		         lost > 0 ? format_count(lost).text : "none",
-		         lost > 1   ? " events"
-		         : lost > 0 ? " event"
-		                    : "");
+		         none ? ", in some runs not at all" : "", format_count(lost).text,
+		         lost == 1 ? "event" : "events");
 }
 
 static double common_depth(const struct groups *g)

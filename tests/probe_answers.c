@@ -183,8 +183,12 @@ TEST(probe_answers, each_result_of_a_ring_is_posted_in_its_submitter)
 	probe_difference(&window, &from, &to);
 	CHECK(window.measures & PROBE_POSTED);
 	CHECK_EQUAL(sum(window.posted_in, POSTED_COUNT), RESULTS);
-	CHECK_BETWEEN(window.kinds[KIND_APPLICATION].parks, 1, RESULTS * 2);
-	if (window.measures & PROBE_TASK_WORK)
+	/* on a file system that refuses RWF_NOWAIT a worker reads, and may post */
+	const bool posted_by_submitter = window.posted_in[POSTED_SUBMITTER] == RESULTS;
+
+	CHECK_BETWEEN(window.kinds[KIND_APPLICATION].parks, posted_by_submitter ? 1 : 0,
+	              RESULTS * 2);
+	if (window.measures & PROBE_TASK_WORK && posted_by_submitter)
 		CHECK_BETWEEN(window.borrowed_ns[BORROWED_TASK_WORK], 1, window.time_ns / 4);
 	program_end(&program);
 	probe_close(&probe);
