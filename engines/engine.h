@@ -46,8 +46,9 @@ struct io_req {
 	};
 	void *data;      /* READ, WRITE, RECV, SEND: the bytes. CONNECT: a struct sockaddr */
 	uint32_t length; /* bytes at data */
-	int32_t fd;      /* CONNECT: filled by the engine, so that shutdown(2) can end it; one that
-	                    comes before the call has begun does nothing: repeat it */
+	int32_t fd;      /* CONNECT: the socket, which submit makes, so that shutdown(2) can
+	                    end it (one that comes before the call has begun does nothing:
+	                    repeat it); or -errno, which is the result then */
 	uint8_t op;      /* enum io_op */
 };
 
