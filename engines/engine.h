@@ -66,10 +66,12 @@ enum engine_caps {
 	                                and reap never sleeps */
 	ENGINE_TWO_SIDED = 1 << 4,   /* one thread may submit while another reaps. The first lives
 	                                until its requests are back: a ring takes back those of
-	                                a thread that ends, with -ECANCELED */
+	                                a thread that ends, with -ECANCELED. Without it an
+	                                engine is opened, used and closed on one thread */
 	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library's own threads serve, which no hook tells of */
 	ENGINE_CONNECTIONS = 1 << 6,    /* ACCEPT, CONNECT */
-	ENGINE_QUICK_LOOK = 1 << 8,     /* a look (reap with timeout 0) makes no system call */
+	ENGINE_QUICK_LOOK = 1 << 8,     /* a look (reap with timeout 0) that finds nothing makes no
+	                                   system call */
 	ENGINE_NO_IO = 1 << 7, /* performs nothing: each request is complete at once, and what
 	                                moves bytes claims its length */
 };

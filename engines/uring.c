@@ -1,7 +1,7 @@
 /*
- * uring: one ring. Submission and completion are two calls of their own here, because one
- * thread may submit while another reaps: reap never pushes submissions, and submit leaves none
- * behind in the queue.
+ * The io_uring engines: one ring. Submission and completion are two calls of their own here,
+ * because one thread may submit while another reaps: reap never pushes submissions, and submit
+ * leaves none behind in the queue. Their variants differ in how the ring is made.
  */
 #include "engines/uring.h"
 
@@ -82,6 +82,13 @@ static void uring_prepare(struct engine *e, struct io_uring_sqe *sqe, uint32_t s
 	sqe->user_data = slot;
 }
 
+static int uring_enter(const struct uring *u, uint32_t submit, uint32_t min, uint32_t flags,
+                       struct io_uring_getevents_arg *argument)
+{
+	return io_uring_enter2((unsigned)u->enter_fd, submit, min, flags | u->enter_flags,
+	                       (sigset_t *)argument, argument ? sizeof *argument : 0);
+}
+
 /* Pushes the n submissions that were laid down from u->tail on, and returns how many the kernel
  * took. What it left is taken back, so that no later call pushes it unasked. */
 static int uring_push(struct uring *u, uint32_t n)
@@ -91,7 +98,7 @@ static int uring_push(struct uring *u, uint32_t n)
 
 	__atomic_store_n(sq->ktail, u->tail + n, __ATOMIC_RELEASE);
 	do {
-		taken = io_uring_enter2((unsigned)u->ring.ring_fd, n, 0, 0, NULL, 0);
+		taken = uring_enter(u, n, 0, 0, NULL);
 	} while (taken == -EINTR);
 	/* Without memory for one more request, or with completions waiting in the overflow list:
 	 * back-pressure. */
@@ -187,12 +194,11 @@ static int uring_wait(struct uring *u, uint32_t min, int64_t timeout_ns)
 {
 	const struct timespec wait = engine_wait_time(timeout_ns);
 	struct __kernel_timespec time = {.tv_sec = wait.tv_sec, .tv_nsec = wait.tv_nsec};
-	struct io_uring_getevents_arg argument = {
-	    .ts = timeout_ns < 0 ? 0 : (uint64_t)(uintptr_t)&time,
-	};
-	const int error = io_uring_enter2((unsigned)u->ring.ring_fd, 0, min,
-	                                  IORING_ENTER_GETEVENTS | IORING_ENTER_EXT_ARG,
-	                                  (sigset_t *)&argument, sizeof argument);
+	struct io_uring_getevents_arg argument = {.ts = (uint64_t)(uintptr_t)&time};
+	const bool timed = min && timeout_ns >= 0;
+	const int error = uring_enter(u, 0, min,
+	                              IORING_ENTER_GETEVENTS | (timed ? IORING_ENTER_EXT_ARG : 0u),
+	                              timed ? &argument : NULL);
 
 	/* EBUSY and EAGAIN: the overflow list could not be emptied yet; return early. */
 	if (error >= 0 || error == -ETIME || error == -EINTR || error == -EBUSY || error == -EAGAIN)
@@ -200,9 +206,13 @@ static int uring_wait(struct uring *u, uint32_t min, int64_t timeout_ns)
 	return error;
 }
 
-static bool uring_overflown(const struct uring *u)
+/* Whether the kernel keeps completions back for the next call, of which a look has found n: in
+ * its overflow list, or as work of a thread that did not ask yet (URING_DEFER). */
+static bool uring_kept(const struct uring *u, uint32_t n)
 {
-	return __atomic_load_n(u->ring.sq.kflags, __ATOMIC_RELAXED) & IORING_SQ_CQ_OVERFLOW;
+	const uint32_t flags = __atomic_load_n(u->ring.sq.kflags, __ATOMIC_RELAXED);
+
+	return flags & IORING_SQ_CQ_OVERFLOW || (flags & IORING_SQ_TASKRUN && !n);
 }
 
 static int uring_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
@@ -212,11 +222,9 @@ static int uring_reap(struct engine *e, struct io_done *done, uint32_t min, uint
 	uint32_t n = uring_take(e, done, max);
 	int error;
 
-	if (n == max || (n >= min && !uring_overflown(u)))
+	if (n == max || ((n >= min || timeout_ns == 0) && !uring_kept(u, n)))
 		return (int)n;
-	if (timeout_ns == 0 && !uring_overflown(u))
-		return (int)n;
-	error = uring_wait(u, n < min ? min - n : 0, timeout_ns);
+	error = uring_wait(u, n < min && timeout_ns != 0 ? min - n : 0, timeout_ns);
 	if (error && n == 0)
 		return error;
 	return (int)(n + uring_take(e, done + n, max - n));
@@ -263,6 +271,19 @@ const struct engine_ops engine_uring = {
     .summary = "io_uring: one ring, with registered memory and descriptors",
     .size = sizeof(struct uring),
     .caps = ENGINE_NEEDS | ENGINE_TWO_SIDED | ENGINE_QUICK_LOOK,
+    .open = uring_open,
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};
+
+/* Only the thread that made such a ring may submit to it and wait for it. */
+const struct engine_ops engine_uring_defer = {
+    .name = "uring-defer",
+    .summary = "io_uring for one thread, which alone fetches results (DEFER_TASKRUN)",
+    .size = sizeof(struct uring),
+    .caps = ENGINE_NEEDS | ENGINE_QUICK_LOOK,
+    .variant = URING_DEFER,
     .open = uring_open,
     .submit = uring_submit,
     .reap = uring_reap,

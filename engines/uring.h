@@ -13,8 +13,16 @@ enum {
 	URING_BUFFER_SHIFT = 30,
 };
 
+/* What sets the io_uring engines apart: their ops->variant. */
+enum uring_variant {
+	URING_PLAIN,
+	URING_DEFER, /* the kernel posts results only when the ring's own thread asks for them */
+};
+
 struct uring {
 	struct io_uring ring;
+	int enter_fd;                        /* of io_uring_enter: the ring, or its index */
+	uint32_t enter_flags;                /* IORING_ENTER_REGISTERED_RING: it is the index */
 	uint32_t tail;                       /* of the submission queue, as pushed */
 	uint32_t fd_limit;                   /* entries of fixed_fds */
 	int32_t *fixed_fds;                  /* [fd]: its index among the registered files, or -1 */

@@ -11,6 +11,19 @@
 #include <sys/resource.h>
 #include <sys/uio.h>
 
+/* How a variant's ring is made, and the first Linux that can. */
+static const struct uring_setup {
+	uint32_t flags;
+	const char *names, *since;
+} uring_setups[] = {
+    [URING_PLAIN] = {.names = "a ring of that size for completions", .since = "5.5"},
+    /* TASKRUN_FLAG: a look sees without a call whether there is something to fetch. */
+    [URING_DEFER] = {.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+                              IORING_SETUP_TASKRUN_FLAG,
+                     .names = "SINGLE_ISSUER and DEFER_TASKRUN",
+                     .since = "6.1"},
+};
+
 static uint32_t power_of_two(uint32_t n)
 {
 	uint32_t power = 1;
@@ -34,7 +47,8 @@ static int uring_disabled(void)
 	return value;
 }
 
-static int uring_refused(char why[ENGINE_WHY_SIZE], int error, uint32_t entries)
+static int uring_refused(const struct uring_setup *setup, char why[ENGINE_WHY_SIZE], int error,
+                         uint32_t entries)
 {
 	const int disabled = uring_disabled();
 	char limit[32];
@@ -67,6 +81,11 @@ static int uring_refused(char why[ENGINE_WHY_SIZE], int error, uint32_t entries)
 		return engine_reason(why, -EOPNOTSUPP,
 		                     "io_uring: cannot create a ring: this kernel has no io_uring,"
 		                     " or a seccomp filter hides it");
+	case EINVAL:
+		return engine_reason(why, -EOPNOTSUPP,
+		                     "io_uring: cannot create a ring: this kernel does not know %s;"
+		                     " Linux %s or later is needed",
+		                     setup->names, setup->since);
 	default:
 		return engine_reason(why, error, "io_uring: cannot create a ring of %u entries: %s",
 		                     entries, strerror(-error));
@@ -75,20 +94,21 @@ static int uring_refused(char why[ENGINE_WHY_SIZE], int error, uint32_t entries)
 
 static int uring_create(struct engine *e, char why[ENGINE_WHY_SIZE])
 {
+	const struct uring_setup *setup = &uring_setups[e->ops->variant];
 	struct uring *u = e->state;
 	const uint32_t slots = power_of_two(e->config.slots);
 	const uint32_t entries = slots < URING_ENTRIES_MAX ? slots : URING_ENTRIES_MAX;
 	/* Room for every slot, so that it cannot overflow. Of more slots than the kernel allows
 	 * entries, it keeps the rest in a list (IORING_FEAT_NODROP), which reap takes over. */
 	struct io_uring_params params = {
-	    .flags = IORING_SETUP_CQSIZE,
+	    .flags = IORING_SETUP_CQSIZE | setup->flags,
 	    .cq_entries = slots < URING_COMPLETIONS_MAX ? slots : URING_COMPLETIONS_MAX,
 	};
 	const uint32_t features = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;
 	const int error = io_uring_queue_init_params(entries, &u->ring, &params);
 
 	if (error)
-		return uring_refused(why, error, entries);
+		return uring_refused(setup, why, error, entries);
 	if ((params.features & features) != features) {
 		io_uring_queue_exit(&u->ring);
 		return engine_reason(why, -EOPNOTSUPP,
@@ -99,6 +119,13 @@ static int uring_create(struct engine *e, char why[ENGINE_WHY_SIZE])
 	for (uint32_t i = 0; i < params.sq_entries; i++)
 		u->ring.sq.array[i] = i;
 	u->tail = *u->ring.sq.ktail;
+	u->enter_fd = u->ring.ring_fd;
+	/* Its descriptor need not be looked up at each call; this holds for one thread only, and
+	 * where it cannot be had it is only slower. */
+	if (!(e->ops->caps & ENGINE_TWO_SIDED) && io_uring_register_ring_fd(&u->ring) == 1) {
+		u->enter_fd = u->ring.enter_ring_fd;
+		u->enter_flags = IORING_ENTER_REGISTERED_RING;
+	}
 	return 0;
 }
 

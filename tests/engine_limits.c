@@ -211,6 +211,22 @@ TEST(engine_limits, uring_names_the_filter_that_forbids_it)
 	CHECK_CONTAINS(found.why, "cannot register");
 }
 
+static int old_uring_setup(void)
+{
+	return forbid(SYS_io_uring_setup, EINVAL);
+}
+
+TEST(engine_limits, uring_defer_names_the_kernel_that_it_needs)
+{
+	const struct attempt attempt = {"uring-defer", old_uring_setup, {.slots = 8}};
+	struct found found;
+
+	if (!refusal(&attempt, &found))
+		return;
+	CHECK_EQUAL(found.error, -EOPNOTSUPP);
+	CHECK_CONTAINS(found.why, "DEFER_TASKRUN; Linux 6.1 or later");
+}
+
 TEST(engine_limits, uring_names_the_limit_of_a_ring)
 {
 	const struct attempt attempt = {"uring", starve_uring_setup, {.slots = 4000}};
