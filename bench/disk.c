@@ -59,7 +59,7 @@ static int disk_open(struct workload *w)
 	d->blocks = plan->size_bytes / plan->block_bytes;
 	d->random = random_stream(plan->seed, w->thread);
 	d->cold = !plan->direct && plan->cache == CACHE_COLD;
-	d->position = w->thread;
+	d->position = w->thread % d->blocks;
 	while (d->bits < 63 && 1ull << d->bits < d->blocks)
 		d->bits++;
 	w->fds = &d->fd;
@@ -84,22 +84,30 @@ static uint64_t permute(uint64_t x, uint32_t bits, uint64_t seed)
 	return x;
 }
 
+/* The block at a position of the permutation: what falls beyond the blocks is permuted again, so
+ * each of them stands at one position below their number. */
+static uint64_t permuted_block(const struct disk *d, uint64_t position, uint64_t seed)
+{
+	do
+		position = permute(position, d->bits, seed);
+	while (position >= d->blocks);
+	return position;
+}
+
 static uint64_t next_block(struct workload *w, struct disk *d)
 {
-	uint64_t block;
+	uint64_t position;
 
 	if (!d->cold)
 		return random_below(&d->random, d->blocks);
-	do {
-		if (d->position >= 1ull << d->bits) {
-			d->position = w->thread;
-			if (w->thread == 0)
-				posix_fadvise(d->fd, 0, 0, POSIX_FADV_DONTNEED);
-		}
-		block = d->bits ? permute(d->position, d->bits, w->plan->seed) : 0;
-		d->position += w->threads;
-	} while (block >= d->blocks);
-	return block;
+	if (d->position >= d->blocks) { /* the thread's share of a pass is over */
+		d->position = w->thread % d->blocks;
+		if (w->thread == 0)
+			posix_fadvise(d->fd, 0, 0, POSIX_FADV_DONTNEED);
+	}
+	position = d->position;
+	d->position += w->threads;
+	return permuted_block(d, position, w->plan->seed);
 }
 
 static enum workload_answer randread_next(struct workload *w, uint32_t slot, uint64_t now_ns)

@@ -54,8 +54,12 @@ int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
 {
 	const uint64_t now_ns = witness_now_ns();
 
+	int err;
+
 	memset(edge, 0, sizeof *edge);
-	witness_read(witness, now_ns, &edge->sums);
+	err = witness_read(witness, now_ns, &edge->sums);
+	if (err)
+		return err;
 	for (uint32_t i = 0; i < THREADS_MAX; i++) {
 		if (!__atomic_load_n(&marks[i].tid, __ATOMIC_RELAXED))
 			continue;
@@ -104,12 +108,14 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 {
 	const uint64_t user = to->user_ticks - from->user_ticks;
 	const uint64_t system = to->system_ticks - from->system_ticks;
-	const uint64_t cpu_ns = to->cpu_ns - from->cpu_ns;
+	uint64_t cpu_ns = to->cpu_ns - from->cpu_ns;
 
 	result->window_ns = to->sums.time_ns - from->sums.time_ns;
 	subtract_sums(&result->measured, &from->sums, &to->sums);
 	find_served(result, from, to);
 	result->cpu_known = from->cpu_known && to->cpu_known;
+	if (!result->cpu_known)
+		cpu_ns = 0;
 	result->cpu_user_ns =
 	    user + system ? (uint64_t)((double)cpu_ns * (double)user / (double)(user + system)) : 0;
 	result->cpu_system_ns = cpu_ns - result->cpu_user_ns;

@@ -23,7 +23,7 @@ struct edge {
 	struct probe_reading reading;
 };
 
-/* Reads everything now. probe may be NULL. 0, or -errno of the probe. */
+/* Reads everything now. probe may be NULL. 0, or -errno of witness_read or the probe. */
 int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
               const struct thread_mark *marks, struct probe *probe);
 

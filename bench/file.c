@@ -16,7 +16,7 @@
 
 #include "bench/units.h"
 
-enum { CHUNK = 1 << 20 };
+enum { CHUNK = 1 << 20, LOCK_TRIES = 100 };
 
 static int complain(int err, const char *path, const char *what, char why[PLAN_WHY_SIZE])
 {
@@ -142,6 +142,7 @@ static int prepare_named(struct plan *plan, struct file_lease *lease,
 	int fd = open_kind(plan->file, O_RDONLY, why), err = 0;
 	uint64_t bytes = fd >= 0 ? file_bytes(fd) : 0;
 	uint64_t want = plan->size_bytes ? plan->size_bytes : FILE_SIZE_DEFAULT;
+	bool created = false;
 	const bool enough = fd >= 0 && bytes >= (plan->size_bytes ? want : plan->block_bytes);
 
 	if (fd == -ENOENT && !plan->overwrite) {
@@ -156,10 +157,13 @@ static int prepare_named(struct plan *plan, struct file_lease *lease,
 	if (!enough && plan->overwrite) {
 		if (fd >= 0)
 			close(fd);
+		created = access(plan->file, F_OK) != 0;
 		fd = open_kind(plan->file, O_RDWR | O_CREAT, why);
 		if (fd < 0)
 			return fd;
 		err = fill(fd, plan, plan->file, want, stop, why);
+		if (err && created)
+			unlink(plan->file);
 		bytes = want;
 	} else if (!enough) {
 		err = complain_short(plan, bytes, why);
@@ -175,19 +179,40 @@ static int prepare_named(struct plan *plan, struct file_lease *lease,
 	return 0;
 }
 
+/* Whether path still names what fd has open. */
+static bool is_named(int fd, const char *path)
+{
+	struct stat open_file, named;
+
+	return fstat(fd, &open_file) == 0 && stat(path, &named) == 0 &&
+	       open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+/* Opens, or makes, the file with a shared lock. Another iostudy may be removing it just now. */
+static int open_shared(const char *path, char why[PLAN_WHY_SIZE])
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		const int fd = open_kind(path, O_RDWR | O_CREAT, why);
+
+		if (fd < 0)
+			return fd;
+		if (flock(fd, LOCK_SH | LOCK_NB) == 0 && is_named(fd, path))
+			return fd;
+		close(fd);
+		usleep(10000);
+	}
+	return complain(-EBUSY, path, "another iostudy is filling it", why);
+}
+
 /* Our own file: made, or taken over from an earlier run that kept it. */
 static int prepare_own(struct plan *plan, struct file_lease *lease,
                        const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
-	int fd = open_kind(plan->file, O_RDWR | O_CREAT, why), err;
+	int fd = open_shared(plan->file, why), err;
 	uint64_t bytes;
 
 	if (fd < 0)
 		return fd;
-	if (flock(fd, LOCK_SH | LOCK_NB) != 0) {
-		close(fd);
-		return complain(-EBUSY, plan->file, "another iostudy is filling it", why);
-	}
 	if (!plan->size_bytes)
 		plan->size_bytes = FILE_SIZE_DEFAULT;
 	bytes = file_bytes(fd);

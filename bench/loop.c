@@ -2,6 +2,7 @@
 #include "bench/loop.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,28 +19,32 @@ struct turn {
 	uint32_t *ready;    /* [slots]: a ring of slots to submit */
 	uint32_t ready_at, ready_count;
 	uint32_t *batch;      /* [plan->batch] */
+	bool *begins;         /* [plan->batch]: whether it is the first request of its operation */
 	struct io_done *done; /* [plan->batch] */
 	uint64_t begun;       /* operations begun */
 	uint32_t running;     /* slots that are ready or in flight */
+	struct witness_thread mine; /* the counters; published as a whole */
 	bool synchronous, over;
 	uint64_t block[COMPUTE_WORDS], hash;
 };
 
-static void publish_begin(struct witness_thread *own)
+/* Shows the counters to the parent, in one short step: nothing that can fail lies in it. */
+static void publish(struct turn *t)
 {
-	__atomic_store_n(&own->sequence, own->sequence + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-}
+	struct witness_thread *own = t->loop->own;
+	const uint32_t sequence = own->sequence;
+	const size_t head = offsetof(struct witness_thread, sequence) + sizeof own->sequence;
 
-static void publish_end(struct witness_thread *own)
-{
-	__atomic_store_n(&own->sequence, own->sequence + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&own->sequence, sequence + 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	memcpy((char *)own + head, (const char *)&t->mine + head, sizeof *own - head);
+	__atomic_store_n(&own->sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
 /* The number in flight changes: the time until now counts with the old number. */
 static void count_in_flight(struct turn *t, uint64_t now_ns, int32_t change)
 {
-	struct witness_thread *own = t->loop->own;
+	struct witness_thread *own = &t->mine;
 
 	own->in_flight_ns += own->in_flight * (now_ns - own->changed_ns);
 	own->changed_ns = now_ns;
@@ -85,9 +90,9 @@ static void report_failure(struct turn *t, enum workload_answer answer, int32_t 
 	const uint32_t number = result < 0 ? (uint32_t)-result : (uint32_t)EPIPE;
 
 	if (answer == WORK_WRONG) {
-		t->loop->own->wrong++;
+		t->mine.wrong++;
 	} else {
-		t->loop->own->failed++;
+		t->mine.failed++;
 		if (number < WITNESS_ERRNO_MAX)
 			__atomic_fetch_add(&witness->errors[number], 1, __ATOMIC_RELAXED);
 	}
@@ -97,7 +102,7 @@ static void report_failure(struct turn *t, enum workload_answer answer, int32_t 
 
 static void end_operation(struct turn *t, uint32_t slot)
 {
-	struct witness_thread *own = t->loop->own;
+	struct witness_thread *own = &t->mine;
 	const uint64_t latency_ns = t->now_ns - t->begun_ns[slot];
 	const uint32_t epoch = __atomic_load_n(&t->loop->witness->epoch, __ATOMIC_RELAXED);
 
@@ -117,10 +122,8 @@ static void end_operation(struct turn *t, uint32_t slot)
 static void take(struct turn *t, uint32_t n)
 {
 	struct workload *workload = t->loop->workload;
-	struct witness_thread *own = t->loop->own;
 	uint32_t ended = 0;
 
-	publish_begin(own);
 	for (uint32_t i = 0; i < n; i++) {
 		const uint32_t slot = t->done[i].slot;
 		const enum workload_answer answer = workload->ops->step(workload, slot,
@@ -139,36 +142,48 @@ static void take(struct turn *t, uint32_t n)
 		if (!t->over)
 			begin_operation(t, slot);
 	}
-	own->bytes = workload->bytes;
-	own->shorts = workload->shorts;
+	t->mine.bytes = workload->bytes;
+	t->mine.shorts = workload->shorts;
 	if (ended)
 		count_in_flight(t, t->now_ns, -(int32_t)ended);
-	publish_end(own);
+	publish(t);
+}
+
+/* Takes the next requests that are ready, at most a batch; those that begin an operation get its
+ * time. Returns how many there are, and how many of them begin one. */
+static uint32_t fill_batch(struct turn *t, uint64_t now_ns, uint32_t *begun)
+{
+	const uint32_t most = t->synchronous ? 1 : t->loop->plan->batch;
+	const uint32_t n = t->ready_count < most ? t->ready_count : most;
+	uint32_t at = t->ready_at;
+
+	*begun = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t slot = t->ready[at];
+
+		if (++at == t->loop->workload->slots)
+			at = 0;
+		t->batch[i] = slot;
+		t->begins[i] = !t->begun_ns[slot];
+		if (t->begins[i]) {
+			t->begun_ns[slot] = now_ns;
+			++*begun;
+		}
+	}
+	return n;
 }
 
 /* Submits at most a batch of what is ready. Returns how many were accepted, or -errno. */
 static int submit(struct turn *t)
 {
 	struct loop *loop = t->loop;
-	const uint32_t most = t->synchronous ? 1 : loop->plan->batch;
-	const uint32_t n = t->ready_count < most ? t->ready_count : most;
 	const uint64_t now_ns = witness_now_ns();
-	uint32_t begun = 0, at = t->ready_at;
+	uint32_t begun;
+	const uint32_t n = fill_batch(t, now_ns, &begun);
 	int accepted;
 
-	for (uint32_t i = 0; i < n; i++) {
-		t->batch[i] = t->ready[at];
-		if (++at == loop->workload->slots)
-			at = 0;
-		if (!t->begun_ns[t->batch[i]])
-			begun++;
-	}
-	publish_begin(loop->own);
-	for (uint32_t i = 0; i < n; i++)
-		if (!t->begun_ns[t->batch[i]])
-			t->begun_ns[t->batch[i]] = now_ns;
 	count_in_flight(t, now_ns, (int32_t)begun);
-	publish_end(loop->own);
+	publish(t);
 	thread_mark_set(loop->mark, t->synchronous ? DOING_CALL : DOING_SUBMIT, now_ns);
 	accepted = engine_submit(loop->engine, t->batch, n);
 	if (accepted < 0)
@@ -176,17 +191,18 @@ static int submit(struct turn *t)
 	pop_ready(t, (uint32_t)accepted);
 	if ((uint32_t)accepted == n)
 		return accepted;
+	if (accepted == 0 && engine_in_flight(loop->engine) == 0)
+		return -EAGAIN; /* it takes none, and none will come back */
 	/* what was refused is not in flight after all */
 	begun = 0;
 	for (uint32_t i = (uint32_t)accepted; i < n; i++) {
-		if (t->begun_ns[t->batch[i]] != now_ns)
+		if (!t->begins[i])
 			continue;
 		t->begun_ns[t->batch[i]] = 0;
 		begun++;
 	}
-	publish_begin(loop->own);
 	count_in_flight(t, now_ns, -(int32_t)begun);
-	publish_end(loop->own);
+	publish(t);
 	return accepted;
 }
 
@@ -194,8 +210,7 @@ static void compute(struct turn *t)
 {
 	t->hash = compute_unit(t->block, t->hash);
 	/* one word: needs no sequence */
-	__atomic_store_n(&t->loop->own->compute_units, t->loop->own->compute_units + 1,
-	                 __ATOMIC_RELAXED);
+	__atomic_store_n(&t->loop->own->compute_units, ++t->mine.compute_units, __ATOMIC_RELAXED);
 }
 
 static int look(struct turn *t)
@@ -259,6 +274,7 @@ static void turn_free(struct turn *t)
 	free(t->begun_ns);
 	free(t->ready);
 	free(t->batch);
+	free(t->begins);
 	free(t->done);
 }
 
@@ -271,10 +287,12 @@ static int turn_make(struct turn *t, struct loop *loop, char why[PLAN_WHY_SIZE])
 	    .begun_ns = calloc(slots, sizeof *t->begun_ns),
 	    .ready = calloc(slots, sizeof *t->ready),
 	    .batch = calloc(batch, sizeof *t->batch),
+	    .begins = calloc(batch, sizeof *t->begins),
 	    .done = calloc(batch, sizeof *t->done),
+	    .mine = *loop->own,
 	    .synchronous = loop->engine->ops->caps & ENGINE_SYNCHRONOUS,
 	};
-	if (t->begun_ns && t->ready && t->batch && t->done)
+	if (t->begun_ns && t->ready && t->batch && t->begins && t->done)
 		return 0;
 	turn_free(t);
 	snprintf(why, PLAN_WHY_SIZE, "no memory for a depth of %u", slots);
@@ -288,7 +306,7 @@ int loop_run(struct loop *loop, char why[PLAN_WHY_SIZE])
 
 	if (n < 0)
 		return n;
-	loop->own->changed_ns = t.now_ns = witness_now_ns();
+	t.mine.changed_ns = t.now_ns = witness_now_ns();
 	for (uint32_t slot = 0; slot < loop->workload->slots; slot++)
 		begin_operation(&t, slot);
 	witness_count(&loop->witness->started);
@@ -317,8 +335,6 @@ void loop_compute_alone(struct witness_thread *own)
 		__asm__ volatile("" : : "r"(hash));
 		now_ns = witness_now_ns();
 	} while (now_ns - begin_ns < ALONE_NS);
-	publish_begin(own);
-	own->alone_units = units;
+	own->alone_units = units; /* nobody reads it before the thread is ready */
 	own->alone_ns = now_ns - begin_ns;
-	publish_end(own);
 }

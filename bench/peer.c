@@ -141,6 +141,9 @@ static void take_connection(struct server *s)
 	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC), on = 1;
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = s->count};
 
+	/* A listener that cannot be served would be ready for ever. */
+	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->listener, NULL);
 	if (fd < 0)
 		return;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on); /* fails on a Unix socket */

@@ -282,6 +282,12 @@ int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
 		    engine->name, plan->threads, PLAN_THREADS_MAX);
 		return -ERANGE;
 	}
+	if (plan->pool && plan->pool < plan->threads) {
+		snprintf(why, PLAN_WHY_SIZE,
+		         "--pool %u is fewer than --threads %u: each thread needs a worker",
+		         plan->pool, plan->threads);
+		return -EINVAL;
+	}
 	if (plan->batch > plan->depth)
 		plan->batch = plan->depth;
 	return 0;

@@ -185,10 +185,21 @@ static int open_probe(struct scene *s)
 	return 0;
 }
 
+/* Whether the subject has said that it cannot go on; then the result says why. */
+static bool is_broken(struct scene *s)
+{
+	const struct witness *witness = s->witness;
+
+	if (__atomic_load_n(&witness->broken, __ATOMIC_ACQUIRE) != 1)
+		return false;
+	end_with(s->result, witness->refused ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s",
+	         witness->why);
+	return true;
+}
+
 /* Whether the run is to end early; then the result says why. */
 static bool is_over(struct scene *s)
 {
-	struct witness *witness = s->witness;
 	int status = 0;
 
 	if (*s->options->signal) {
@@ -196,12 +207,11 @@ static bool is_over(struct scene *s)
 		         (int)*s->options->signal);
 		return true;
 	}
-	if (__atomic_load_n(&witness->broken, __ATOMIC_ACQUIRE) == 1) {
-		end_with(s->result, witness->err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED,
-		         "%s", witness->why);
+	if (is_broken(s))
 		return true;
-	}
 	if (child_has_ended(s->subject, &status)) {
+		if (is_broken(s)) /* it said why just before it ended */
+			return true;
 		if (WIFSIGNALED(status))
 			end_with(s->result, OUTCOME_FAILED,
 			         "the measured process was killed by signal %d (%s)",
@@ -302,8 +312,11 @@ static void measure(struct scene *s)
 			return;
 		await_time(s, s->from->sums.time_ns + s->plan->duration_ns);
 	}
-	if (take_edge(s, s->to))
-		edge_difference(s->result, s->from, s->to);
+	if (!take_edge(s, s->to))
+		return;
+	edge_difference(s->result, s->from, s->to);
+	if (s->result->status == OUTCOME_OK)
+		is_broken(s); /* between the last look and the edge */
 }
 
 static void note_conditions(struct scene *s)

@@ -66,13 +66,13 @@ static uint64_t share_of(uint64_t total, uint32_t threads, uint32_t index)
 }
 
 static int open_engine(struct engine *engine, const struct subject *subject,
-                       const struct workload *w, char why[PLAN_WHY_SIZE])
+                       const struct workload *w, uint32_t index, char why[PLAN_WHY_SIZE])
 {
 	const struct plan *plan = subject->plan;
 	const struct engine_config config = {
 	    .requests = w->requests,
 	    .slots = w->slots,
-	    .threads = plan->pool,
+	    .threads = (uint32_t)share_of(plan->pool, plan->threads, index),
 	    .need = w->ops->need,
 	    .memory = w->memory,
 	    .memory_bytes = w->memory_bytes,
@@ -129,6 +129,14 @@ static void measure(struct worker *worker, struct engine *engine, struct workloa
 		w->ops->stop(w);
 }
 
+/* What cannot serve here is no failure of the run. */
+static void refuse(struct witness *witness, int err, const char *why)
+{
+	if (err == -EOPNOTSUPP)
+		__atomic_store_n(&witness->refused, 1, __ATOMIC_RELAXED);
+	witness_break(witness, err, why);
+}
+
 static void *worker_run(void *argument)
 {
 	struct worker *worker = argument;
@@ -147,12 +155,12 @@ static void *worker_run(void *argument)
 	err = workload_open(&w, plan, worker->index,
 	                    (uint32_t)share_of(plan->depth, plan->threads, worker->index));
 	if (err) {
-		witness_break(subject->witness, err, w.why);
+		refuse(subject->witness, err, w.why);
 		return NULL;
 	}
-	err = open_engine(&engine, subject, &w, why);
+	err = open_engine(&engine, subject, &w, worker->index, why);
 	if (err) {
-		witness_break(subject->witness, err, why);
+		refuse(subject->witness, err, why);
 	} else {
 		measure(worker, &engine, &w);
 		engine_close(&engine);

@@ -1,6 +1,7 @@
 /* The shared counters of a subject: see witness.h. */
 #include "bench/witness.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { READ_TRIES = 50000 }; /* half a second */
 
 static size_t witness_bytes(uint32_t threads)
 {
@@ -32,29 +35,33 @@ void witness_free(struct witness *witness)
 		munmap(witness, witness_bytes(witness->threads));
 }
 
-/* A copy that no write has torn: the sequence was even, and the same before and after. */
-static struct witness_thread read_thread(const struct witness_thread *thread)
+/* A copy that no write has torn: the sequence was even, and the same before and after. False when
+ * there is none to be had: the writer has died, or was stopped, in the midst of a write. */
+static bool read_thread(const struct witness_thread *thread, struct witness_thread *copy)
 {
-	struct witness_thread copy;
-
-	for (;;) {
+	for (uint32_t i = 0; i < READ_TRIES; i++) {
 		const uint32_t before = __atomic_load_n(&thread->sequence, __ATOMIC_ACQUIRE);
 
-		copy = *(const volatile struct witness_thread *)thread;
+		*copy = *(const volatile struct witness_thread *)thread;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (before % 2 == 0 &&
 		    before == __atomic_load_n(&thread->sequence, __ATOMIC_RELAXED))
-			return copy;
+			return true;
+		if (i % 100 == 99)
+			usleep(1000); /* it may need this CPU to finish */
 	}
+	return false;
 }
 
-void witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums)
+int witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums)
 {
 	memset(sums, 0, sizeof *sums);
 	sums->time_ns = now_ns;
 	for (uint32_t i = 0; i < witness->threads; i++) {
-		const struct witness_thread t = read_thread(&witness->thread[i]);
+		struct witness_thread t;
 
+		if (!read_thread(&witness->thread[i], &t))
+			return -EBUSY;
 		sums->in_flight_ns += t.in_flight_ns;
 		if (now_ns > t.changed_ns)
 			sums->in_flight_ns += t.in_flight * (now_ns - t.changed_ns);
@@ -78,6 +85,7 @@ void witness_read(const struct witness *witness, uint64_t now_ns, struct witness
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		sums->latency.counts[i] = __atomic_load_n(&witness->latency.counts[i],
 		                                          __ATOMIC_RELAXED);
+	return 0;
 }
 
 void witness_break(struct witness *witness, int err, const char *why)

@@ -13,7 +13,7 @@
 
 enum { WITNESS_ERRNO_MAX = 134 }; /* one more than the highest errno */
 
-/* One submitting thread's counters; sequence is odd while it writes. */
+/* One submitting thread's counters; sequence, which stands first, is odd while it writes. */
 struct witness_thread {
 	uint32_t sequence;
 	uint32_t in_flight;    /* operations accepted and not yet completed */
@@ -36,8 +36,9 @@ struct witness {
 	uint32_t broken;   /* 1: something failed, see err and why; the run is over */
 	uint32_t stop;     /* set by the parent: end */
 
-	uint32_t epoch; /* raised by the parent at the window's beginning: min and max anew */
-	int32_t err;    /* -errno; -EOPNOTSUPP: the engine cannot serve here */
+	uint32_t epoch;   /* raised by the parent at the window's beginning: min and max anew */
+	uint32_t refused; /* 1: it broke since the engine or the workload cannot serve here */
+	int32_t err;      /* -errno */
 	uint32_t threads;
 	char why[PLAN_WHY_SIZE];
 	uint64_t errors[WITNESS_ERRNO_MAX]; /* failed operations by errno */
@@ -61,8 +62,8 @@ struct witness_sums {
 struct witness *witness_make(uint32_t threads);
 void witness_free(struct witness *witness);
 
-/* Reads all threads as of now_ns. */
-void witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums);
+/* Reads all threads as of now_ns. 0; -EBUSY: a thread was ended or stopped while it wrote. */
+int witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums);
 
 /* Sets the first reason; later ones are dropped. Wakes the parent. */
 void witness_break(struct witness *witness, int err, const char *why);

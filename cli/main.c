@@ -1,5 +1,6 @@
 /* Finds the command and hands over. Options without a command are those of `iostudy run`. */
 #include <argp.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,8 +56,18 @@ static int run_command(const struct command *command, int argc, char **argv)
 	return command->main(argc, argv);
 }
 
+/* A descriptor 0, 1 or 2 that is closed would be given to the next file that is opened, and what
+ * is printed would land in it. Writes to a closed output fail as they should. */
+static void hold_standard_descriptors(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
+	hold_standard_descriptors();
 	argp_err_exit_status = EXIT_BAD_USAGE;
 	if (argc < 2) {
 		print_usage(stderr);

@@ -287,10 +287,15 @@ static void make_options(struct argp_option options[OPTIONS_MAX], char helps[OPT
 /* Refuses at once what no run could do: settings that do not go together. */
 static void check_cells(const struct request *r, const char *program)
 {
-	struct plan *cells = calloc(REQUEST_CELLS_MAX, sizeof *cells);
-	const uint32_t count = cells ? request_cells(r, cells, REQUEST_CELLS_MAX) : 0;
+	struct plan *cells = calloc(REQUEST_CELLS_MAX + 1, sizeof *cells);
+	const uint32_t count = cells ? request_cells(r, cells, REQUEST_CELLS_MAX + 1) : 0;
 	char why[PLAN_WHY_SIZE];
 
+	if (count > REQUEST_CELLS_MAX) {
+		fprintf(stderr, "%s: these are more than %d runs: use a smaller --repeat\n",
+		        program, REQUEST_CELLS_MAX);
+		exit(EXIT_BAD_USAGE);
+	}
 	for (uint32_t i = 0; i < count; i++) {
 		const int err = plan_complete(&cells[i], why);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "analysis/findings.h"
@@ -30,27 +31,37 @@ struct session {
 	bool file_ready, file_failed;
 	char file_why[PLAN_WHY_SIZE];
 	json_t *runs[REQUEST_CELLS_MAX];
-	uint32_t run_count, ok, skipped, failed;
+	uint32_t run_count, ok, skipped, failed, interrupted;
 	bool store_failed;
 };
 
+enum { SECOND_SIGNAL_NS = 500000000 }; /* sooner it is the first one, sent to a whole group too */
+
 static volatile sig_atomic_t signal_came;
-static char file_to_remove[PLAN_PATH_SIZE]; /* by a second signal, which ends the program at once */
+static volatile uint64_t signal_came_ns;
+
+/* Our own file, for a second signal, which ends the program at once. */
+static volatile sig_atomic_t lease_fd = -1;
+static char lease_path[PLAN_PATH_SIZE];
 
 static void on_signal(int sig)
 {
-	if (signal_came) {
-		if (*file_to_remove)
-			unlink(file_to_remove);
+	const uint64_t now_ns = witness_now_ns();
+
+	if (!signal_came) {
+		signal_came_ns = now_ns;
+		signal_came = sig;
+	} else if (now_ns - signal_came_ns > SECOND_SIGNAL_NS) {
+		if (lease_fd >= 0 && flock(lease_fd, LOCK_EX | LOCK_NB) == 0)
+			unlink(lease_path);
 		_exit(128 + sig);
 	}
-	signal_came = sig;
 }
 
 static void catch_signals(void)
 {
 	const int caught[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
 		struct sigaction old;
@@ -69,13 +80,13 @@ static int prepare_file(struct session *s, struct plan *plan)
 	int err;
 
 	if (!s->file_ready && !s->file_failed) {
-		if (!shared->file_named)
-			snprintf(file_to_remove, sizeof file_to_remove, "%s", shared->file);
 		err = file_prepare(shared, &s->lease, &signal_came, s->file_why);
 		s->file_ready = err == 0;
 		s->file_failed = err != 0;
-		if (!s->lease.made || s->request.keep)
-			*file_to_remove = 0;
+		if (s->lease.made && !s->request.keep) {
+			snprintf(lease_path, sizeof lease_path, "%s", s->lease.path);
+			lease_fd = s->lease.fd;
+		}
 		if (s->file_ready && s->lease.made && !s->request.json) {
 			char size[32];
 
@@ -99,14 +110,19 @@ static void execute(struct session *s, struct plan *plan, struct run_result *res
 	};
 	const bool disk = workload_find(plan->workload)->need & ENGINE_FILES;
 
-	if (disk && prepare_file(s, plan) != 0) {
-		memset(result, 0, sizeof *result);
-		result->status = signal_came ? OUTCOME_INTERRUPTED : OUTCOME_FAILED;
-		result->plan = *plan;
-		snprintf(result->why, sizeof result->why, "%s", s->file_why);
+	if (!signal_came && !(disk && prepare_file(s, plan) != 0)) {
+		run_execute(plan, &options, result);
 		return;
 	}
-	run_execute(plan, &options, result);
+	memset(result, 0, sizeof *result);
+	result->plan = *plan;
+	plan_complete(&result->plan, result->why);
+	result->status = signal_came ? OUTCOME_INTERRUPTED : OUTCOME_FAILED;
+	if (signal_came)
+		snprintf(result->why, sizeof result->why,
+		         "interrupted by signal %d before it began", (int)signal_came);
+	else
+		snprintf(result->why, sizeof result->why, "%s", s->file_why);
 }
 
 /* The finished object of a run, or NULL when memory is short. */
@@ -139,6 +155,7 @@ static void count(struct session *s, enum run_outcome status)
 	s->ok += status == OUTCOME_OK;
 	s->skipped += status == OUTCOME_SKIPPED;
 	s->failed += status == OUTCOME_FAILED;
+	s->interrupted += status == OUTCOME_INTERRUPTED;
 }
 
 /* False when stdout is closed or full. */
@@ -204,7 +221,6 @@ static void begin(struct session *s)
 	char caveat[240];
 	int err = 0;
 
-	catch_signals();
 	run_raise_limits();
 	if (s->request.output)
 		err = store_prepare(s->request.output, s->file_why);
@@ -224,6 +240,7 @@ int command_run(int argc, char **argv)
 	bool printed = true;
 	int print_errno, status;
 
+	catch_signals();
 	if (!s) {
 		fputs("iostudy: out of memory\n", stderr);
 		return EXIT_RUN_FAILED;
@@ -232,15 +249,15 @@ int command_run(int argc, char **argv)
 	s->cell_count = request_cells(&s->request, s->cells, REQUEST_CELLS_MAX);
 	s->lease.fd = -1;
 	begin(s);
-	for (uint32_t i = 0; i < s->cell_count && printed && !signal_came; i++)
+	for (uint32_t i = 0; i < s->cell_count && printed && !s->interrupted; i++)
 		printed = run_cell(s, i);
 	print_errno = errno;
 	if (printed && !s->request.json) {
 		printed = print_text(s);
 		print_errno = errno;
 	}
+	lease_fd = -1;
 	file_release(&s->lease, s->request.keep);
-	*file_to_remove = 0;
 	status = exit_status(s, printed, print_errno);
 	for (uint32_t i = 0; i < s->run_count; i++)
 		json_decref(s->runs[i]);

@@ -261,7 +261,11 @@ static int32_t epoll_start(struct engine *e, uint32_t slot)
 	if (r->op == IO_NOP || r->fd < 0 || (uint32_t)r->fd >= p->fd_limit) {
 		result = engine_try(r, 0);
 		/* RLIMIT_NOFILE was raised, or the descriptor is inherited from higher times. */
-		return result == ENGINE_WOULD_WAIT ? -EMFILE : result;
+		if (result != ENGINE_WOULD_WAIT)
+			return result;
+		if (r->op == IO_CONNECT)
+			close(r->fd);
+		return -EMFILE;
 	}
 	/* After those that came before. */
 	result = p->fds[r->fd].side[side].first ? ENGINE_WOULD_WAIT : engine_try(r, 0);

@@ -37,7 +37,8 @@ static pid_t find_child(pid_t parent, const char *name)
 }
 
 /* Runs the plan and kills the named process in the middle of it. */
-static void run_and_kill(const char *engine, const char *name, struct run_result *result)
+static void run_and_kill(const char *engine, const char *workload, const char *name,
+                         struct run_result *result)
 {
 	static volatile sig_atomic_t never;
 	const struct run_options options = {.probe = "none", .signal = &never};
@@ -47,7 +48,7 @@ static void run_and_kill(const char *engine, const char *name, struct run_result
 
 	plan_default(&plan);
 	snprintf(plan.engine, sizeof plan.engine, "%s", engine);
-	snprintf(plan.workload, sizeof plan.workload, "socket-delay");
+	snprintf(plan.workload, sizeof plan.workload, "%s", workload);
 	plan.depth = 4;
 	plan.warmup_ns = 0;
 	plan.duration_ns = 20000000000ull;
@@ -73,7 +74,7 @@ TEST(run, fails_and_says_so_when_its_peer_dies)
 	for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
 		struct run_result result;
 
-		run_and_kill(engines[i], "iostudy-peer", &result);
+		run_and_kill(engines[i], "socket-delay", "iostudy-peer", &result);
 		CHECK_EQUAL(result.status, OUTCOME_FAILED);
 		CHECK_MESSAGE(strstr(result.why, "has it died?") ||
 		                  strstr(result.why, "Connection reset"),
@@ -85,12 +86,14 @@ TEST(run, fails_and_says_so_when_its_peer_dies)
 
 TEST(run, fails_and_says_so_when_the_measured_process_is_killed)
 {
-	struct run_result result;
+	for (int i = 0; i < 12; i++) { /* also in the midst of showing its counters */
+		struct run_result result;
 
-	run_and_kill("uring", "iostudy-subject", &result);
-	CHECK_EQUAL(result.status, OUTCOME_FAILED);
-	CHECK_CONTAINS(result.why, "killed by signal 9");
-	run_result_free(&result);
+		run_and_kill(i % 2 ? "uring" : "null", "timer-delay", "iostudy-subject", &result);
+		CHECK_EQUAL(result.status, OUTCOME_FAILED);
+		CHECK_CONTAINS(result.why, "killed by signal 9");
+		run_result_free(&result);
+	}
 }
 
 TEST(run, ends_by_itself_after_so_many_operations)

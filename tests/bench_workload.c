@@ -205,20 +205,25 @@ TEST(disk_randread, cold_offsets_visit_each_block_once_in_a_pass)
 	struct workload w;
 
 	REQUIRE(disk_plan(&plan, &lease));
-	for (plan.threads = 1; plan.threads <= 3; plan.threads++) {
-		uint8_t seen[100] = {0};
+	for (uint64_t blocks = 1; blocks <= 40; blocks++) {
+		plan.size_bytes = blocks * 4096;
+		for (plan.threads = 1; plan.threads <= 40; plan.threads += 3) {
+			uint32_t seen[40] = {0}, all = 0;
 
-		for (uint32_t thread = 0; thread < plan.threads; thread++) {
-			REQUIRE(workload_open(&w, &plan, thread, 1) == 0);
-			for (uint32_t i = 0; i < 100 / plan.threads; i++) {
-				w.ops->next(&w, 0, 0);
-				CHECK_EQUAL(w.requests[0].offset % 4096, 0);
-				seen[w.requests[0].offset / 4096]++;
+			for (uint32_t thread = 0; thread < plan.threads; thread++) {
+				REQUIRE(workload_open(&w, &plan, thread, 1) == 0);
+				for (uint64_t at = thread; at < blocks; at += plan.threads) {
+					w.ops->next(&w, 0, 0);
+					REQUIRE(w.requests[0].offset / 4096 < blocks);
+					seen[w.requests[0].offset / 4096]++;
+				}
+				w.ops->next(&w, 0, 0); /* the next pass begins */
+				workload_close(&w);
 			}
-			workload_close(&w);
+			for (uint64_t i = 0; i < blocks; i++)
+				all += seen[i] == 1;
+			CHECK_EQUAL(all, blocks);
 		}
-		for (int i = 0; i < 100 && plan.threads == 1; i++)
-			CHECK_EQUAL(seen[i], 1);
 	}
 	file_release(&lease, false);
 }

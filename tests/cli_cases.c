@@ -46,6 +46,31 @@ TEST(cases, redirections_of_its_own_are_harmless)
 	process_free(&result);
 }
 
+/* What is printed to a closed output must not land in the next file that is opened. */
+TEST(cases, a_closed_stdout_is_an_error_and_spoils_no_file)
+{
+	char directory[256], path[300], head[8] = "";
+	struct process p = {.argv = (const char *const[]){"run", "--json", "--engine", "null",
+	                                                  "--workload", "disk-randread", QUICK,
+	                                                  "--keep", NULL},
+	                    .out = OUTPUT_CLOSED};
+	struct process_result result;
+	FILE *f;
+
+	process_make_directory(directory);
+	p.directory = directory;
+	process_run(&p, &result);
+	CHECK_STATUS(&result, 1);
+	process_free(&result);
+	snprintf(path, sizeof path, "%s/iostudy.data", directory);
+	f = fopen(path, "r");
+	REQUIRE(f);
+	CHECK_EQUAL(fread(head, 1, 7, f), 7);
+	fclose(f);
+	CHECK_STRING(head, "istudy1");
+	process_remove_directory(directory);
+}
+
 /* zulip#39449, mariadb-docker#570 */
 TEST(cases, too_little_locked_memory_is_named_and_the_others_still_run)
 {
