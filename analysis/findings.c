@@ -138,8 +138,10 @@ static int warnings_find(const struct facts *f, json_t *warnings)
 	}
 	if (f->run.verified == VIEW_FALSE)
 		status |= warning_add(warnings,
-		                      "The data could not be checked: the file was not filled "
-		                      "by iostudy.");
+		                      name_is(f->run.engine, "null")
+		                          ? "The data was not checked: this engine moves none."
+		                          : "The data could not be checked: the file was not "
+		                            "filled by iostudy.");
 	return status;
 }
 

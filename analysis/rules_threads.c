@@ -45,9 +45,11 @@ void rule_no_thread(const struct facts *f, struct finding *out)
 	const double unseen = f->probe->completions_unseen;
 	const bool seen = all >= enough_completions;
 
+	/* Who would park and did not has been too busy submitting: that shows nothing. */
 	if (!f->has_probe || facts_page_cache(f) || name_is(f->run.engine, "null") ||
-	    !(s->in_flight_mean > 0) || !(s->parked_per_in_flight <= 0.001) ||
-	    s->held_per_in_flight > 0.001 || unseen_ns(f) > 0.001 * f->run.in_flight_ns)
+	    name_is(f->run.wait, "park") || !(s->in_flight_mean > 0) ||
+	    !(s->parked_per_in_flight <= 0.001) || s->held_per_in_flight > 0.001 ||
+	    unseen_ns(f) > 0.001 * f->run.in_flight_ns)
 		return;
 	if (seen ? !(nobody >= 0.999 * all) : !(f->run.in_flight_ns >= enough_in_flight_ns))
 		return;

@@ -42,6 +42,13 @@ pid_t child_fork(const char *name)
 	return 0;
 }
 
+const char *child_limits(int err)
+{
+	return err == -EAGAIN ? "; the limits are RLIMIT_NPROC (ulimit -u), kernel.threads-max and "
+	                        "the control group's pids.max"
+	                      : "";
+}
+
 void child_close_others(const int *keep, unsigned count)
 {
 	int sorted[16], from = 3;

@@ -12,6 +12,9 @@
  * SIGKILL when the parent dies. The pid, 0 in the child, or -errno. */
 pid_t child_fork(const char *name);
 
+/* What to say beside an error of child_fork: the limits that it may have met, or nothing. */
+const char *child_limits(int err);
+
 /* In the child: closes every descriptor but 0, 1, 2 and these. */
 void child_close_others(const int *keep, unsigned count);
 

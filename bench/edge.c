@@ -52,18 +52,16 @@ static bool read_cpu(struct edge *edge, pid_t pid)
 int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
               const struct thread_mark *marks, struct probe *probe)
 {
-	const uint64_t now_ns = witness_now_ns();
-
 	int err;
 
 	memset(edge, 0, sizeof *edge);
-	err = witness_read(witness, now_ns, &edge->sums);
+	err = witness_read(witness, &edge->sums);
 	if (err)
 		return err;
 	for (uint32_t i = 0; i < THREADS_MAX; i++) {
 		if (!__atomic_load_n(&marks[i].tid, __ATOMIC_RELAXED))
 			continue;
-		const struct thread_mark mark = thread_mark_read(&marks[i], now_ns);
+		const struct thread_mark mark = thread_mark_read(&marks[i], witness_now_ns());
 
 		edge->marked_ns += mark.served_ns;
 		edge->has_pool |= mark.kind == KIND_POOL;
@@ -111,6 +109,7 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 	uint64_t cpu_ns = to->cpu_ns - from->cpu_ns;
 
 	result->window_ns = to->sums.time_ns - from->sums.time_ns;
+	result->reading_ns = from->sums.took_ns + to->sums.took_ns;
 	subtract_sums(&result->measured, &from->sums, &to->sums);
 	find_served(result, from, to);
 	result->cpu_known = from->cpu_known && to->cpu_known;

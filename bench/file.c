@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -38,13 +39,39 @@ static int complain_no_space(const char *path, uint64_t size, int fd, char why[P
 	return -ENOSPC;
 }
 
+static int complain_file_limit(const char *path, uint64_t size, char why[PLAN_WHY_SIZE])
+{
+	struct rlimit limit = {0};
+	char want[32];
+
+	getrlimit(RLIMIT_FSIZE, &limit);
+	snprintf(why, PLAN_WHY_SIZE,
+	         "%.200s: cannot fill %s: RLIMIT_FSIZE is %llu bytes; raise it with ulimit -f, or "
+	         "use a smaller --size",
+	         path, units_format_size(size, want), (unsigned long long)limit.rlim_cur);
+	return -EFBIG;
+}
+
+/* Whether the file system cannot hold so many bytes; better known before than after an hour. */
+static bool lacks_space(int fd, uint64_t size)
+{
+	struct statvfs fs;
+	struct stat st;
+
+	return fstatvfs(fd, &fs) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       fs.f_bavail * fs.f_frsize + (uint64_t)st.st_blocks * 512 < size;
+}
+
 /* Fills fd to size. Past the page cache where the file system can, so that it starts cold. */
 static int fill(int fd, const struct plan *plan, const char *path, uint64_t size,
                 const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
-	char *chunk = aligned_alloc(4096, CHUNK);
+	char *chunk = NULL;
 	int err = 0;
 
+	if (lacks_space(fd, size))
+		return complain_no_space(path, size, fd, why);
+	chunk = aligned_alloc(4096, CHUNK);
 	if (!chunk)
 		return complain(-ENOMEM, path, "cannot fill it", why);
 	for (uint64_t at = 0; at < size && !err;) {
@@ -59,6 +86,8 @@ static int fill(int fd, const struct plan *plan, const char *path, uint64_t size
 			at += (uint64_t)n & ~511ull;
 		else if (*stop)
 			err = complain(-EINTR, path, "interrupted while it was filled", why);
+		else if (errno == EFBIG)
+			err = complain_file_limit(path, size, why);
 		else if (n == 0 || errno == ENOSPC || errno == EDQUOT)
 			err = complain_no_space(path, size, fd, why);
 		else if (errno != EINTR)

@@ -260,7 +260,8 @@ int peer_start(struct peer *peer, struct plan *plan, char why[PLAN_WHY_SIZE])
 	server_close(&s);
 	if (err) {
 		peer->pid = 0;
-		snprintf(why, PLAN_WHY_SIZE, "cannot start the peer: %s", strerror(-err));
+		snprintf(why, PLAN_WHY_SIZE, "cannot start the peer: %s%s", strerror(-err),
+		         child_limits(err));
 	}
 	return err;
 }

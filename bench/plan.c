@@ -52,7 +52,7 @@ const struct plan_setting plan_settings[] = {
      plan_transport_names, TRANSPORT_COUNT},
     {"seed", "randseed", "N", "of offsets, delays and block contents", TYPE_COUNT, FIELD(seed), 0,
      INT64_MAX, NULL, 0},
-    {"filename", NULL, "FILE", "use this file; never written to unless --overwrite", TYPE_PATH,
+    {"filename", NULL, "FILE", "use this file; written to only with --overwrite", TYPE_PATH,
      FIELD(file), 0, 0, NULL, 0},
     {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, 0},
 };

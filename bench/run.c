@@ -2,6 +2,7 @@
 #include "bench/run.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +71,15 @@ void run_raise_limits(void)
 	}
 }
 
+/* The edges are to be read at their time, whatever the subject does to the CPUs. The parent sleeps
+ * but for some milliseconds. Without the privilege it stays as it is; children never inherit it. */
+static void prefer_parent(bool prefer)
+{
+	const struct sched_param first = {.sched_priority = prefer ? 1 : 0};
+
+	sched_setscheduler(0, (prefer ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, &first);
+}
+
 /* Refuses what must fail for want of descriptors, before anything has begun. */
 static int check_limits(struct scene *s)
 {
@@ -80,11 +90,19 @@ static int check_limits(struct scene *s)
 	if (!(workload->need & ENGINE_SOCKETS) || getrlimit(RLIMIT_NOFILE, &files) != 0 ||
 	    files.rlim_cur >= want)
 		return 0;
-	end_with(s->result, OUTCOME_FAILED,
-	         "--depth %u needs %llu descriptors, a connection for each request: RLIMIT_NOFILE "
-	         "is %llu; raise it with ulimit -n, or use --depth %llu",
-	         s->plan->depth, (unsigned long long)want, (unsigned long long)files.rlim_cur,
-	         (unsigned long long)(files.rlim_cur > SPARE_FDS ? files.rlim_cur - SPARE_FDS : 1));
+	if (files.rlim_cur <= SPARE_FDS)
+		end_with(s->result, OUTCOME_FAILED,
+		         "a run needs %llu descriptors: RLIMIT_NOFILE is %llu; raise it with "
+		         "ulimit -n",
+		         (unsigned long long)want, (unsigned long long)files.rlim_cur);
+	else
+		end_with(
+		    s->result, OUTCOME_FAILED,
+		    "--depth %u needs %llu descriptors, a connection for each request: RLIMIT_NOFILE "
+		    "is %llu; raise it with ulimit -n, or use --depth %llu",
+		    s->plan->depth, (unsigned long long)want, (unsigned long long)files.rlim_cur,
+		    (unsigned long long)(files.rlim_cur > SPARE_FDS ? files.rlim_cur - SPARE_FDS
+		                                                    : 1));
 	return -EMFILE;
 }
 
@@ -281,8 +299,8 @@ static int start_subject(struct scene *s)
 	                           .in_flight = s->probe ? s->probe->in_flight : NULL};
 	s->subject = subject_start(&subject);
 	if (s->subject < 0)
-		end_with(s->result, OUTCOME_FAILED, "cannot start the measured process: %s",
-		         strerror(-(int)s->subject));
+		end_with(s->result, OUTCOME_FAILED, "cannot start the measured process: %s%s",
+		         strerror(-(int)s->subject), child_limits((int)s->subject));
 	return s->subject < 0 ? (int)s->subject : 0;
 }
 
@@ -328,6 +346,12 @@ static void note_conditions(struct scene *s)
 		     "the hypervisor took %.0f %% of a CPU during the window: the "
 		     "figures are noisy",
 		     result->steal_share * 100);
+	if (result->window_ns && result->reading_ns > result->window_ns / 50)
+		warn(
+		    s->result,
+		    "the threads were read over %.0f ms, for a window of %.0f ms: this process got "
+		    "too little of the CPUs, and the figures are off by as much",
+		    (double)result->reading_ns / 1e6, (double)result->window_ns / 1e6);
 	if (workload_find(s->plan->workload)->need & ENGINE_FILES && !s->plan->file_verified)
 		warn(s->result, "the file was not filled by iostudy, so its blocks could not be "
 		                "checked");
@@ -376,12 +400,14 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 		err = start_peer(&s);
 	if (!err)
 		err = open_probe(&s);
+	prefer_parent(true);
 	if (!err)
 		err = start_subject(&s);
 	if (!err)
 		measure(&s);
 	note_conditions(&s);
 	take_down(&s);
+	prefer_parent(false);
 }
 
 void run_result_free(struct run_result *result)

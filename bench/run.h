@@ -32,6 +32,7 @@ struct run_result {
 
 	/* The window; nothing below means anything when it is 0 ns. */
 	uint64_t window_ns;
+	uint64_t reading_ns; /* how long the threads' counters took to read, at both edges */
 	struct witness_sums measured; /* what happened in it; latencies' min and max of it */
 	bool served_known;
 	uint64_t served_ns;

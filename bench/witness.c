@@ -53,15 +53,20 @@ static bool read_thread(const struct witness_thread *thread, struct witness_thre
 	return false;
 }
 
-int witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums)
+int witness_read(const struct witness *witness, struct witness_sums *sums)
 {
+	const uint64_t begin_ns = witness_now_ns();
+	uint64_t moments_ns = 0; /* the sum of the threads' moments, counted from begin_ns */
+
 	memset(sums, 0, sizeof *sums);
-	sums->time_ns = now_ns;
 	for (uint32_t i = 0; i < witness->threads; i++) {
 		struct witness_thread t;
+		uint64_t now_ns;
 
 		if (!read_thread(&witness->thread[i], &t))
 			return -EBUSY;
+		now_ns = witness_now_ns();
+		moments_ns += now_ns - begin_ns;
 		sums->in_flight_ns += t.in_flight_ns;
 		if (now_ns > t.changed_ns)
 			sums->in_flight_ns += t.in_flight * (now_ns - t.changed_ns);
@@ -80,6 +85,8 @@ int witness_read(const struct witness *witness, uint64_t now_ns, struct witness_
 		if (t.latency_max_ns > sums->latency_max_ns)
 			sums->latency_max_ns = t.latency_max_ns;
 	}
+	sums->time_ns = begin_ns + moments_ns / witness->threads;
+	sums->took_ns = witness_now_ns() - begin_ns;
 	for (uint32_t i = 0; i < WITNESS_ERRNO_MAX; i++)
 		sums->errors[i] = __atomic_load_n(&witness->errors[i], __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)

@@ -48,7 +48,8 @@ struct witness {
 
 /* The sums of all threads at one moment. */
 struct witness_sums {
-	uint64_t time_ns;
+	uint64_t time_ns; /* the mean moment at which the threads were read */
+	uint64_t took_ns; /* from the first to the last */
 	uint64_t in_flight_ns;
 	uint64_t operations, bytes, shorts, wrong, failed;
 	uint64_t compute_units;
@@ -62,8 +63,9 @@ struct witness_sums {
 struct witness *witness_make(uint32_t threads);
 void witness_free(struct witness *witness);
 
-/* Reads all threads as of now_ns. 0; -EBUSY: a thread was ended or stopped while it wrote. */
-int witness_read(const struct witness *witness, uint64_t now_ns, struct witness_sums *sums);
+/* Reads all threads, one after the other, each as of its own moment. 0; -EBUSY: a thread was ended
+ * or stopped while it wrote. */
+int witness_read(const struct witness *witness, struct witness_sums *sums);
 
 /* Sets the first reason; later ones are dropped. Wakes the parent. */
 void witness_break(struct witness *witness, int err, const char *why);

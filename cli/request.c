@@ -328,6 +328,10 @@ void request_parse(struct request *r, int argc, char **argv)
 		if (r->engines.count == 1)
 			r->waits[r->wait_count++] = WAIT_COMPUTE;
 	}
+	if (!*r->directory) {
+		fprintf(stderr, "%s: --directory is empty; . is the one where you are\n", argv[0]);
+		exit(EXIT_BAD_USAGE);
+	}
 	if (!r->plan.file_named &&
 	    snprintf(r->plan.file, sizeof r->plan.file, "%s/%s", r->directory, FILE_NAME_DEFAULT) >=
 	        (int)sizeof r->plan.file) {

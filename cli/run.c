@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/findings.h"
@@ -60,7 +61,7 @@ static void on_signal(int sig)
 
 static void catch_signals(void)
 {
-	const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+	const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 
 	for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
@@ -70,6 +71,7 @@ static void catch_signals(void)
 		if (sigaction(caught[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(caught[i], &action, NULL);
 	}
+	signal(SIGXFSZ, SIG_IGN); /* and a file that grows beyond its limit as EFBIG */
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as EPIPE when it is written to */
 }
 
@@ -218,7 +220,10 @@ static int exit_status(const struct session *s, bool printed, int print_errno)
 
 static void begin(struct session *s)
 {
+	const bool named = s->request.plan.file_named;
+	const char *place = named ? s->request.plan.file : s->request.directory;
 	char caveat[240];
+	struct stat st;
 	int err = 0;
 
 	run_raise_limits();
@@ -228,9 +233,9 @@ static void begin(struct session *s)
 		fprintf(stderr, "iostudy: %s\n", s->file_why);
 		exit(EXIT_RUN_FAILED);
 	}
-	environment_read(&s->environment,
-	                 s->request.plan.file_named ? s->request.plan.file : s->request.directory);
-	if (environment_caveat(&s->environment, s->request.directory, caveat) && !s->request.json)
+	environment_read(&s->environment, place);
+	if (!s->request.json && !(stat(place, &st) == 0 && S_ISBLK(st.st_mode)) &&
+	    environment_caveat(&s->environment, place, caveat))
 		fprintf(stderr, "%s\n", caveat);
 }
 

@@ -102,11 +102,12 @@ static void check_socket(int family, enum probe_source source)
 	if (!(window.measures & PROBE_COMPLETIONS)) {
 		CHECK_EQUAL(window.parked_at_completion[1], 0);
 	} else {
-		/* a kernel may keep some from a tracer; each that was seen found the reader */
+		/* A kernel may keep some from a tracer. Each that was seen found the reader, but
+		 * for one sent in the moment between its going to sleep and its being counted. */
 		const uint64_t seen = sum(window.parked_at_completion, PROBE_PARKED_MAX);
 
 		CHECK_BETWEEN(seen, MESSAGES * 0.9, MESSAGES);
-		CHECK_EQUAL(window.parked_at_completion[1], seen);
+		CHECK_BETWEEN(window.parked_at_completion[1], 0.97 * seen, seen);
 		CHECK_EQUAL(sum(window.arrived_in, ARRIVED_COUNT), seen);
 		/* on loopback the sender's own system call delivers */
 		CHECK_BETWEEN(window.arrived_over[OVER_OTHER], MESSAGES * 0.85, seen);
