@@ -25,6 +25,7 @@ struct turn {
 	uint32_t running;     /* slots that are ready or in flight */
 	struct witness_thread mine; /* the counters; published as a whole */
 	bool synchronous, over;
+	char why[PLAN_WHY_SIZE]; /* of the first failure */
 	uint64_t block[COMPUTE_WORDS], hash;
 };
 
@@ -84,9 +85,8 @@ static void begin_operation(struct turn *t, uint32_t slot)
 	push_ready(t, slot);
 }
 
-static void report_failure(struct turn *t, enum workload_answer answer, int32_t result)
+static void count_failure(struct turn *t, enum workload_answer answer, int32_t result)
 {
-	struct witness *witness = t->loop->witness;
 	const uint32_t number = result < 0 ? (uint32_t)-result : (uint32_t)EPIPE;
 
 	if (answer == WORK_WRONG) {
@@ -94,10 +94,11 @@ static void report_failure(struct turn *t, enum workload_answer answer, int32_t 
 	} else {
 		t->mine.failed++;
 		if (number < WITNESS_ERRNO_MAX)
-			__atomic_fetch_add(&witness->errors[number], 1, __ATOMIC_RELAXED);
+			__atomic_fetch_add(&t->loop->witness->errors[number], 1, __ATOMIC_RELAXED);
 	}
+	if (!t->over)
+		snprintf(t->why, sizeof t->why, "%s", t->loop->workload->why);
 	t->over = true;
-	witness_break(witness, result < 0 ? result : -EIO, t->loop->workload->why);
 }
 
 static void end_operation(struct turn *t, uint32_t slot)
@@ -138,7 +139,7 @@ static void take(struct turn *t, uint32_t n)
 		if (answer == WORK_DONE)
 			end_operation(t, slot);
 		else
-			report_failure(t, answer, t->done[i].result);
+			count_failure(t, answer, t->done[i].result);
 		if (!t->over)
 			begin_operation(t, slot);
 	}
@@ -147,6 +148,8 @@ static void take(struct turn *t, uint32_t n)
 	if (ended)
 		count_in_flight(t, t->now_ns, -(int32_t)ended);
 	publish(t);
+	if (t->over) /* the parent may read at once: after the counters */
+		witness_break(t->loop->witness, t->why);
 }
 
 /* Takes the next requests that are ready, at most a batch; those that begin an operation get its
@@ -316,7 +319,7 @@ int loop_run(struct loop *loop, char why[PLAN_WHY_SIZE])
 	if (n < 0) {
 		snprintf(why, PLAN_WHY_SIZE, "the engine %s broke: %s", loop->plan->engine,
 		         strerror(-n));
-		witness_break(loop->witness, n, why);
+		witness_break(loop->witness, why);
 	}
 	turn_free(&t);
 	return 0;

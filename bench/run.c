@@ -2,18 +2,17 @@
 #include "bench/run.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "bench/child.h"
 #include "bench/edge.h"
 #include "bench/file.h"
+#include "bench/limits.h"
 #include "bench/peer.h"
 #include "bench/subject.h"
 #include "bench/workload.h"
@@ -21,7 +20,6 @@
 enum {
 	SLICE_NS = 100000000, /* how long the parent sleeps at most between two looks */
 	GRACE_NS = 200000000, /* how long the subject may take to end by itself */
-	SPARE_FDS = 64,       /* descriptors that a process needs beside its connections */
 };
 
 const char *const run_outcome_names[] = {"ok", "skipped", "failed", "interrupted"};
@@ -59,51 +57,6 @@ static void warn(struct run_result *result, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(result->warnings[result->warning_count++], PLAN_WHY_SIZE, format, arguments);
 	va_end(arguments);
-}
-
-void run_raise_limits(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
-/* The edges are to be read at their time, whatever the subject does to the CPUs. The parent sleeps
- * but for some milliseconds. Without the privilege it stays as it is; children never inherit it. */
-static void prefer_parent(bool prefer)
-{
-	const struct sched_param first = {.sched_priority = prefer ? 1 : 0};
-
-	sched_setscheduler(0, (prefer ? SCHED_FIFO : SCHED_OTHER) | SCHED_RESET_ON_FORK, &first);
-}
-
-/* Refuses what must fail for want of descriptors, before anything has begun. */
-static int check_limits(struct scene *s)
-{
-	const struct workload_ops *workload = workload_find(s->plan->workload);
-	const uint64_t want = (uint64_t)s->plan->depth + SPARE_FDS;
-	struct rlimit files;
-
-	if (!(workload->need & ENGINE_SOCKETS) || getrlimit(RLIMIT_NOFILE, &files) != 0 ||
-	    files.rlim_cur >= want)
-		return 0;
-	if (files.rlim_cur <= SPARE_FDS)
-		end_with(s->result, OUTCOME_FAILED,
-		         "a run needs %llu descriptors: RLIMIT_NOFILE is %llu; raise it with "
-		         "ulimit -n",
-		         (unsigned long long)want, (unsigned long long)files.rlim_cur);
-	else
-		end_with(
-		    s->result, OUTCOME_FAILED,
-		    "--depth %u needs %llu descriptors, a connection for each request: RLIMIT_NOFILE "
-		    "is %llu; raise it with ulimit -n, or use --depth %llu",
-		    s->plan->depth, (unsigned long long)want, (unsigned long long)files.rlim_cur,
-		    (unsigned long long)(files.rlim_cur > SPARE_FDS ? files.rlim_cur - SPARE_FDS
-		                                                    : 1));
-	return -EMFILE;
 }
 
 static int prepare_cache(struct scene *s)
@@ -390,24 +343,24 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 		return;
 	}
 	err = plan_complete(&result->plan, result->why);
+	if (!err)
+		err = limits_check(&result->plan, result->why);
 	if (err)
 		result->status = err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED;
-	if (!err)
-		err = check_limits(&s);
 	if (!err)
 		err = prepare_cache(&s);
 	if (!err)
 		err = start_peer(&s);
 	if (!err)
 		err = open_probe(&s);
-	prefer_parent(true);
+	limits_prefer_us(true);
 	if (!err)
 		err = start_subject(&s);
 	if (!err)
 		measure(&s);
 	note_conditions(&s);
 	take_down(&s);
-	prefer_parent(false);
+	limits_prefer_us(false);
 }
 
 void run_result_free(struct run_result *result)

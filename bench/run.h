@@ -56,7 +56,4 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 
 void run_result_free(struct run_result *result);
 
-/* The limits of this process (descriptors) raised as far as they go without privileges. */
-void run_raise_limits(void);
-
 #endif

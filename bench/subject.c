@@ -33,7 +33,7 @@ static void pool_thread_begin(void *context)
 	if (own_mark)
 		thread_mark_set(own_mark, DOING_IDLE, witness_now_ns());
 	else
-		witness_break(subject->witness, -EAGAIN, "more threads than the probe can mark");
+		witness_break(subject->witness, "more threads than the probe can mark");
 }
 
 static void pool_thread_end(void *context)
@@ -120,7 +120,7 @@ static void measure(struct worker *worker, struct engine *engine, struct workloa
 	thread_mark_set(own_mark, DOING_NOTHING, witness_now_ns());
 	err = plan->operations && !loop.operations ? 0 : loop_run(&loop, why);
 	if (err)
-		witness_break(witness, err, why);
+		witness_break(witness, why);
 	thread_mark_set(own_mark, DOING_IDLE, witness_now_ns());
 	witness_count(&witness->finished);
 	while (!__atomic_load_n(&witness->stop, __ATOMIC_ACQUIRE))
@@ -134,7 +134,7 @@ static void refuse(struct witness *witness, int err, const char *why)
 {
 	if (err == -EOPNOTSUPP)
 		__atomic_store_n(&witness->refused, 1, __ATOMIC_RELAXED);
-	witness_break(witness, err, why);
+	witness_break(witness, why);
 }
 
 static void *worker_run(void *argument)
@@ -149,7 +149,7 @@ static void *worker_run(void *argument)
 
 	own_mark = thread_mark_claim(subject->marks, KIND_APPLICATION);
 	if (!own_mark) {
-		witness_break(subject->witness, -EAGAIN, "more threads than the probe can mark");
+		witness_break(subject->witness, "more threads than the probe can mark");
 		return NULL;
 	}
 	err = workload_open(&w, plan, worker->index,
@@ -209,13 +209,13 @@ static void subject_main(const struct subject *subject)
 		err = start_thread(&workers[started]);
 		if (err) {
 			explain_threads(plan, started, err, why);
-			witness_break(subject->witness, err, why);
+			witness_break(subject->witness, why);
 			_exit(0);
 		}
 		started++;
 	}
 	if (err) {
-		witness_break(subject->witness, err, "no memory for the threads' state");
+		witness_break(subject->witness, "no memory for the threads' state");
 		return;
 	}
 	worker_run(&workers[0]);

@@ -95,7 +95,7 @@ int witness_read(const struct witness *witness, struct witness_sums *sums)
 	return 0;
 }
 
-void witness_break(struct witness *witness, int err, const char *why)
+void witness_break(struct witness *witness, const char *why)
 {
 	uint32_t none = 0;
 
@@ -103,7 +103,6 @@ void witness_break(struct witness *witness, int err, const char *why)
 	if (!__atomic_compare_exchange_n(&witness->broken, &none, 2, false, __ATOMIC_ACQ_REL,
 	                                 __ATOMIC_RELAXED))
 		return;
-	witness->err = err;
 	snprintf(witness->why, sizeof witness->why, "%s", why);
 	witness_signal(&witness->broken, 1);
 }

@@ -33,12 +33,11 @@ struct witness {
 	uint32_t go;       /* set by the parent: begin */
 	uint32_t started;  /* threads that have begun with I/O */
 	uint32_t finished; /* threads that have made their share of plan->operations */
-	uint32_t broken;   /* 1: something failed, see err and why; the run is over */
+	uint32_t broken;   /* 1: something failed, see why; the run is over */
 	uint32_t stop;     /* set by the parent: end */
 
 	uint32_t epoch;   /* raised by the parent at the window's beginning: min and max anew */
 	uint32_t refused; /* 1: it broke since the engine or the workload cannot serve here */
-	int32_t err;      /* -errno */
 	uint32_t threads;
 	char why[PLAN_WHY_SIZE];
 	uint64_t errors[WITNESS_ERRNO_MAX]; /* failed operations by errno */
@@ -68,7 +67,7 @@ void witness_free(struct witness *witness);
 int witness_read(const struct witness *witness, struct witness_sums *sums);
 
 /* Sets the first reason; later ones are dropped. Wakes the parent. */
-void witness_break(struct witness *witness, int err, const char *why);
+void witness_break(struct witness *witness, const char *why);
 
 /* A futex word becomes value, or grows by one, and who waits for it is woken. */
 void witness_signal(uint32_t *word, uint32_t value);

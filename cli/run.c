@@ -14,6 +14,7 @@
 #include "analysis/text.h"
 #include "bench/environment.h"
 #include "bench/file.h"
+#include "bench/limits.h"
 #include "bench/result.h"
 #include "bench/run.h"
 #include "bench/units.h"
@@ -226,7 +227,7 @@ static void begin(struct session *s)
 	struct stat st;
 	int err = 0;
 
-	run_raise_limits();
+	limits_raise();
 	if (s->request.output)
 		err = store_prepare(s->request.output, s->file_why);
 	if (err) {
