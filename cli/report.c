@@ -91,14 +91,26 @@ static int write_all(int fd, const char *data, size_t length)
 static int file_replace(const char *path, const char *document)
 {
 	char temporary[PATH_SIZE];
+	struct stat old;
 	int status;
 
-	if (snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >= PATH_SIZE)
+	char *target = realpath(path, NULL); /* behind a link: the link stays */
+
+	if (target)
+		path = target;
+	if (snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >= PATH_SIZE) {
+		free(target);
 		return -ENAMETOOLONG;
+	}
 	const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		status = -errno;
+		free(target);
+		return status;
+	}
 	status = write_all(fd, document, strlen(document));
+	if (!status && stat(path, &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0)
+		status = -errno;
 	if (!status && fsync(fd) != 0 && errno != EINVAL)
 		status = -errno;
 	if (close(fd) != 0 && !status)
@@ -107,7 +119,28 @@ static int file_replace(const char *path, const char *document)
 		status = -errno;
 	if (status)
 		unlink(temporary);
+	free(target);
 	return status;
+}
+
+/* Whether the document would take the place of the runs that it is made from. */
+static bool is_input(const struct report *report)
+{
+	struct stat output, input;
+	char path[PATH_SIZE];
+
+	if (stat(report->output, &output) != 0)
+		return false;
+	for (size_t i = 0; i < report->path_count; i++) {
+		for (int inside = 0; inside < 2; inside++) {
+			snprintf(path, sizeof path, "%s%s", report->paths[i],
+			         inside ? "/runs.jsonl" : "");
+			if (stat(path, &input) == 0 && input.st_dev == output.st_dev &&
+			    input.st_ino == output.st_ino)
+				return true;
+		}
+	}
+	return false;
 }
 
 /* A device or a pipe is written to; anything else is replaced. */
@@ -136,6 +169,13 @@ int command_report(int argc, char **argv)
 	struct store_runs runs = {0};
 
 	options_parse(&argp, argc, argv, &report);
+	if (is_input(&report)) {
+		fprintf(
+		    stderr,
+		    "%s: -o %s is where the runs are kept; name another file for the document\n",
+		    argv[0], report.output);
+		return EXIT_BAD_USAGE;
+	}
 	int status = stored_read(&runs, report.paths, report.path_count, argv[0]);
 	if (!runs.count) {
 		fprintf(stderr, "%s: no run to report on; nothing is written\n", argv[0]);

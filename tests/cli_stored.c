@@ -1,4 +1,5 @@
 /* iostudy show and iostudy report, run as a user would. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,6 +163,37 @@ TEST(report, is_written_to_a_file_or_printed)
 	CHECK_EQUAL((long long)file.st_size, (long long)r.out_bytes);
 	CHECK_CONTAINS(r.out, "# Which threads waited for the I/O?");
 	process_free(&r);
+	process_remove_directory(directory);
+}
+
+TEST(report, never_takes_the_place_of_its_own_runs_and_leaves_a_link_a_link)
+{
+	json_t *runs[] = {run_one_waiter()};
+	char directory[256], results[300], path[340], link[340];
+	struct process_result r;
+	struct stat before, after;
+
+	results_make(directory, results, runs, 1);
+	snprintf(path, sizeof path, "%s/runs.jsonl", results);
+	CHECK_EQUAL(stat(path, &before), 0);
+	for (int i = 0; i < 2; i++) {
+		PROCESS_RUN(&r, "report", i ? path : results, "-o", path);
+		CHECK_STATUS(&r, 2);
+		CHECK_CONTAINS(r.err, "where the runs are kept");
+		process_free(&r);
+	}
+	CHECK_EQUAL(stat(path, &after), 0);
+	CHECK_EQUAL(after.st_size, before.st_size);
+	snprintf(path, sizeof path, "%s/real.md", directory);
+	snprintf(link, sizeof link, "%s/link.md", directory);
+	CHECK_EQUAL(close(creat(path, 0640)), 0);
+	CHECK_EQUAL(symlink("real.md", link), 0);
+	PROCESS_RUN(&r, "report", results, "-o", link);
+	CHECK_STATUS(&r, 0);
+	process_free(&r);
+	CHECK(lstat(link, &after) == 0 && S_ISLNK(after.st_mode));
+	CHECK(stat(path, &after) == 0 && after.st_size > 100);
+	CHECK_EQUAL(after.st_mode & 0777, 0640);
 	process_remove_directory(directory);
 }
 
