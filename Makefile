@@ -1,6 +1,9 @@
 # Builds iostudy. `make demo` and `make test` install what is missing by themselves.
 
 VERSION := 0.1.0
+ifneq ($(shell uname -m),x86_64)
+$(error iostudy knows the system calls of x86_64 only; this is $(shell uname -m))
+endif
 PREFIX  ?= /usr/local
 DESTDIR ?=
 

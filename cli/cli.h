@@ -9,7 +9,6 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_RUN_FAILED = 1, /* a run failed, or data was wrong */
 	EXIT_BAD_USAGE = 2,
-	EXIT_GATE = 3,     /* a finding at or over a gate */
 	EXIT_NOTHING = 77, /* nothing could run here */
 };
 

@@ -100,7 +100,7 @@ enum probe_self_test { SELF_TEST_NONE, SELF_TEST_OK, SELF_TEST_FAILED };
 struct probe;
 
 struct probe_ops {
-	const char *name;    /* bpf, perf, schedstat, proc */
+	const char *name;    /* the option's value: bpf, schedstat */
 	const char *summary; /* one line for `iostudy list` */
 	size_t size;         /* bytes of the probe's own state, zeroed before open */
 	int (*open)(struct probe *p, char why[PROBE_WHY_SIZE]);
