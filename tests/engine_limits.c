@@ -363,3 +363,18 @@ TEST(engine_limits, uring_serves_more_slots_than_a_queue_has_entries)
 	CHECK_EQUAL(engine_in_flight(&b.e), 0);
 	bed_close(&b);
 }
+
+/* A buffered read is never polled, on whatever device. */
+TEST(engine_limits, uring_iopoll_says_why_it_cannot_poll)
+{
+	const int fd = bed_file(BED_BLOCK);
+	const struct engine_config config = {
+	    .slots = 4, .need = ENGINE_FILES, .fds = &fd, .fd_count = 1};
+	char why[ENGINE_WHY_SIZE];
+	struct bed b;
+
+	CHECK_EQUAL(bed_try(&b, engine_find("uring-iopoll"), config, why), -EOPNOTSUPP);
+	CHECK_CONTAINS(why, "a polled read is refused");
+	CHECK_CONTAINS(why, "no poll queue");
+	close(fd);
+}
