@@ -103,10 +103,9 @@ static int uring_enter(const struct uring *u, uint32_t submit, uint32_t min, uin
 static int uring_show(struct uring *u, uint32_t n)
 {
 	u->tail += n;
-	__atomic_store_n(u->ring.sq.ktail, u->tail, __ATOMIC_RELEASE);
 	/* It says that it sleeps, then looks a last time: one of both sees the other. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(u->ring.sq.kflags, __ATOMIC_RELAXED) & IORING_SQ_NEED_WAKEUP) {
+	__atomic_store_n(u->ring.sq.ktail, u->tail, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(u->ring.sq.kflags, __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP) {
 		int error;
 
 		do {

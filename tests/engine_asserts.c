@@ -266,7 +266,7 @@ TEST(engine_wrappers, give_requests_their_errors)
 TEST(engine_table, finds_each_engine_by_its_name)
 {
 	static const char *const names[] = {
-	    "blocking",    "pool",         "posix-aio",    "epoll",       "uring",
+	    "blocking",    "pool",         "posix-aio",    "libaio",      "epoll", "uring",
 	    "uring-defer", "uring-sqpoll", "uring-iopoll", "uring-async", "null"};
 
 	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -216,6 +216,22 @@ static int old_uring_setup(void)
 	return forbid(SYS_io_uring_setup, EINVAL);
 }
 
+static int starve_aio_setup(void)
+{
+	return forbid(SYS_io_setup, EAGAIN);
+}
+
+TEST(engine_limits, libaio_names_the_limit_of_requests)
+{
+	const struct attempt attempt = {"libaio", starve_aio_setup, {.slots = 8}};
+	struct found found;
+
+	if (!refusal(&attempt, &found))
+		return;
+	CHECK_EQUAL(found.error, -EAGAIN);
+	CHECK_CONTAINS(found.why, "fs.aio-max-nr is ");
+}
+
 TEST(engine_limits, uring_defer_names_the_kernel_that_it_needs)
 {
 	const struct attempt attempt = {"uring-defer", old_uring_setup, {.slots = 8}};
