@@ -70,18 +70,22 @@ static int offload_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 	error = offload_part(e, &o->epoll, &engine_epoll, why);
 	if (!error)
 		error = epoll_watch(&o->epoll, o->event, why);
-	if (!error)
+	/* Who asks for no files gets no threads for them. */
+	if (!error && (!e->config.need || e->config.need & ENGINE_FILES))
 		error = offload_part(e, &o->pool, &engine_pool, why);
 	if (error)
 		offload_close(e);
-	else
+	else if (o->pool.state)
 		pool_announce(&o->pool, o->event);
 	return error;
 }
 
-/* The part that serves the request. A NOP goes the way of a file, to show what that costs. */
+/* The part that serves the request, or refuses it. A NOP goes the way of a file, to show what that
+ * costs. */
 static struct engine *offload_choose(struct offload *o, const struct io_req *r)
 {
+	if (!o->pool.state)
+		return &o->epoll;
 	switch ((enum io_op)r->op) {
 	case IO_READ:
 	case IO_WRITE:
@@ -123,7 +127,8 @@ static int offload_reap(struct engine *e, struct io_done *done, uint32_t min, ui
 		uint32_t want;
 		int got;
 
-		n += (uint32_t)engine_pool.reap(&o->pool, done + n, 0, max - n, 0);
+		if (o->pool.state)
+			n += (uint32_t)engine_pool.reap(&o->pool, done + n, 0, max - n, 0);
 		if (n == max)
 			break;
 		/* An answer that the pool gives from here on ends the wait. */
