@@ -13,9 +13,9 @@
 
 #include <time.h>
 
-extern const struct engine_ops engine_blocking, engine_pool, engine_posix_aio, engine_libaio,
-    engine_epoll, engine_epoll_offload, engine_uring, engine_uring_defer, engine_uring_sqpoll,
-    engine_uring_iopoll, engine_uring_async, engine_null;
+extern const struct engine_ops engine_blocking, engine_pool, engine_posix_aio,
+    engine_posix_aio_signal, engine_libaio, engine_epoll, engine_epoll_offload, engine_uring,
+    engine_uring_defer, engine_uring_sqpoll, engine_uring_iopoll, engine_uring_async, engine_null;
 
 /* A wait without end, where a call wants a time all the same: 34 years. */
 #define ENGINE_FOR_EVER_S (1L << 30)
