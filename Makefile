@@ -22,10 +22,10 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(
 SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
 ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
-LIBS     := -luring -lbpf -ljansson -lm -pthread
+LIBS     := -luring -laio -lbpf -ljansson -lm -pthread
 
-PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libjansson-dev \
-            libgtest-dev linux-libc-dev
+PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libaio-dev \
+            libjansson-dev libgtest-dev linux-libc-dev
 TEST_PACKAGES := locales
 LINT_PACKAGES := clang-format mandoc
 TIDY_PACKAGES := clang-tidy

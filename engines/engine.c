@@ -15,8 +15,13 @@
 #include <unistd.h>
 
 const struct engine_ops *const engine_table[] = {
-    &engine_blocking, &engine_pool,        &engine_posix_aio, &engine_epoll,
-    &engine_uring,    &engine_uring_defer, &engine_null,      NULL,
+    &engine_blocking,      &engine_pool,
+    &engine_posix_aio,     &engine_posix_aio_signal,
+    &engine_libaio,        &engine_epoll,
+    &engine_epoll_offload, &engine_uring,
+    &engine_uring_defer,   &engine_uring_sqpoll,
+    &engine_uring_iopoll,  &engine_uring_async,
+    &engine_null,          NULL,
 };
 
 enum { OWNER_CALLER, OWNER_ENGINE };

@@ -23,6 +23,7 @@ enum {
 	EPOLL_FDS_MAX = 1 << 20, /* descriptors beyond are refused: their number is their index */
 	EPOLL_EVENTS = 256,      /* taken by one wait */
 	EPOLL_TIMER = -1,        /* the timer's place in an event */
+	EPOLL_WATCH = -2,        /* that of the eventfd of epoll_watch */
 };
 
 enum epoll_side { SIDE_IN, SIDE_OUT, SIDES };
@@ -40,6 +41,7 @@ struct epoll {
 	int epoll, timer;
 	struct epoll_fd *fds; /* [fd_limit] */
 	uint32_t fd_limit;
+	bool watched;   /* the eventfd of epoll_watch was written to */
 	uint32_t *next; /* [slots]: behind it in its queue */
 	struct epoll_event *events;
 	struct deadlines deadlines;
@@ -299,6 +301,10 @@ static int epoll_collect(struct engine *e, int64_t timeout_ns)
 		const uint32_t events = p->events[i].events;
 		const int fd = p->events[i].data.fd;
 
+		if (fd == EPOLL_WATCH) {
+			p->watched = true;
+			continue;
+		}
 		if (fd == EPOLL_TIMER) {
 			epoll_timer(p);
 			continue;
@@ -327,8 +333,25 @@ static int epoll_reap(struct engine *e, struct io_done *done, uint32_t min, uint
 		n += completions_pop(&p->done, done + n, max - n);
 		if (error)
 			return error == -EINTR || n ? (int)n : error;
-	} while (n < min && timeout_ns < 0);
+	} while (n < min && timeout_ns < 0 && !p->watched);
 	return (int)n;
+}
+
+int epoll_watch(struct engine *e, int event, char why[ENGINE_WHY_SIZE])
+{
+	const struct epoll *p = e->state;
+	struct epoll_event watch = {.events = EPOLLIN | EPOLLET, .data.fd = EPOLL_WATCH};
+
+	return epoll_ctl(p->epoll, EPOLL_CTL_ADD, event, &watch) ? epoll_refused(errno, why) : 0;
+}
+
+bool epoll_watched(struct engine *e)
+{
+	struct epoll *p = e->state;
+	const bool watched = p->watched;
+
+	p->watched = false;
+	return watched;
 }
 
 const struct engine_ops engine_epoll = {

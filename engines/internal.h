@@ -13,8 +13,9 @@
 
 #include <time.h>
 
-extern const struct engine_ops engine_blocking, engine_pool, engine_posix_aio, engine_epoll,
-    engine_uring, engine_uring_defer, engine_null;
+extern const struct engine_ops engine_blocking, engine_pool, engine_posix_aio,
+    engine_posix_aio_signal, engine_libaio, engine_epoll, engine_epoll_offload, engine_uring,
+    engine_uring_defer, engine_uring_sqpoll, engine_uring_iopoll, engine_uring_async, engine_null;
 
 /* A wait without end, where a call wants a time all the same: 34 years. */
 #define ENGINE_FOR_EVER_S (1L << 30)
@@ -58,6 +59,14 @@ int32_t engine_try(struct io_req *r, uint32_t events);
 
 /* For close: a completion that nobody will take. Closes the descriptor that it holds. */
 void engine_discard(const struct engine *e, const struct io_done *done);
+
+/* For engines made of others. pool_announce: the pool tells of completions by the eventfd, which
+ * is written to whenever the first comes to an empty queue; nobody waits in its reap then.
+ * epoll_watch: what is written to the eventfd ends the wait of reap, and epoll_watched says so,
+ * once. The eventfd need not be read. */
+void pool_announce(struct engine *e, int event);
+int epoll_watch(struct engine *e, int event, char why[ENGINE_WHY_SIZE]);
+bool epoll_watched(struct engine *e);
 
 /* A queue of completions, first in, first out, with room for every slot of the engine. */
 struct completions {

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,6 +42,8 @@ struct pool {
 
 	pthread_mutex_t done_lock;
 	struct completions done;
+	bool announces; /* on the eventfd, not by the futex */
+	int event;
 	uint32_t wanted; /* completions for which the reaper waits; 0: it does not */
 	uint32_t wakes;  /* futex of the reaper: how often it was woken */
 };
@@ -78,10 +81,11 @@ static bool pool_take(struct pool *p, uint32_t *slot)
 /* Wakes the reaper only when there is as much as it waits for. */
 static void pool_complete(struct pool *p, uint32_t slot, int32_t result)
 {
-	bool wake;
+	bool wake, announce;
 
 	pthread_mutex_lock(&p->done_lock);
 	completions_push(&p->done, slot, result);
+	announce = p->announces && completions_count(&p->done) == 1;
 	wake = p->wanted && completions_count(&p->done) >= p->wanted;
 	if (wake) {
 		p->wanted = 0;
@@ -90,6 +94,8 @@ static void pool_complete(struct pool *p, uint32_t slot, int32_t result)
 	pthread_mutex_unlock(&p->done_lock);
 	if (wake)
 		futex_wake(&p->wakes);
+	if (announce)
+		eventfd_write(p->event, 1);
 }
 
 static void *pool_work(void *argument)
@@ -304,6 +310,16 @@ static int pool_reap(struct engine *e, struct io_done *done, uint32_t min, uint3
 	n = completions_pop(&p->done, done, max);
 	pthread_mutex_unlock(&p->done_lock);
 	return (int)n;
+}
+
+void pool_announce(struct engine *e, int event)
+{
+	struct pool *p = e->state;
+
+	pthread_mutex_lock(&p->done_lock);
+	p->event = event;
+	p->announces = true;
+	pthread_mutex_unlock(&p->done_lock);
 }
 
 const struct engine_ops engine_pool = {

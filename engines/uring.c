@@ -40,12 +40,19 @@ static void uring_prepare_transfer(struct engine *e, struct io_uring_sqe *sqe,
 	}
 }
 
+/* A polled ring refuses all but transfers: they go as NOPs, and get their error at the end. */
+static bool uring_unserved(const struct engine *e, const struct io_req *r)
+{
+	return uring_is(e, URING_IOPOLL) && r->op != IO_READ && r->op != IO_WRITE &&
+	       r->op != IO_NOP;
+}
+
 static void uring_prepare(struct engine *e, struct io_uring_sqe *sqe, uint32_t slot)
 {
 	struct uring *u = e->state;
 	struct io_req *r = &e->config.requests[slot];
 
-	switch ((enum io_op)r->op) {
+	switch (uring_unserved(e, r) ? IO_NOP : (enum io_op)r->op) {
 	case IO_READ:
 	case IO_WRITE:
 		uring_prepare_transfer(e, sqe, r);
@@ -74,11 +81,13 @@ static void uring_prepare(struct engine *e, struct io_uring_sqe *sqe, uint32_t s
 		io_uring_prep_nop(sqe);
 		break;
 	}
-	if (r->op != IO_TIMEOUT && r->op != IO_NOP && (uint32_t)r->fd < u->fd_limit &&
-	    u->fixed_fds[r->fd] >= 0) {
+	if (sqe->opcode != IORING_OP_TIMEOUT && sqe->opcode != IORING_OP_NOP &&
+	    (uint32_t)r->fd < u->fd_limit && u->fixed_fds[r->fd] >= 0) {
 		sqe->fd = u->fixed_fds[r->fd];
 		sqe->flags |= IOSQE_FIXED_FILE;
 	}
+	if (uring_is(e, URING_ASYNC))
+		sqe->flags |= IOSQE_ASYNC;
 	sqe->user_data = slot;
 }
 
@@ -89,16 +98,40 @@ static int uring_enter(const struct uring *u, uint32_t submit, uint32_t min, uin
 	                       (sigset_t *)argument, argument ? sizeof *argument : 0);
 }
 
+/* Shows the n submissions to the thread of the kernel that looks for them, and wakes it where it
+ * has gone to sleep. They are its own then: there is no return of what it could not take. */
+static int uring_show(struct uring *u, uint32_t n)
+{
+	u->tail += n;
+	/* It says that it sleeps, then looks a last time: one of both sees the other. */
+	__atomic_store_n(u->ring.sq.ktail, u->tail, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(u->ring.sq.kflags, __ATOMIC_SEQ_CST) & IORING_SQ_NEED_WAKEUP) {
+		int error;
+
+		do {
+			error = uring_enter(u, 0, 0, IORING_ENTER_SQ_WAKEUP, NULL);
+		} while (error == -EINTR);
+		if (error < 0)
+			return error;
+	}
+	return (int)n;
+}
+
 /* Pushes the n submissions that were laid down from u->tail on, and returns how many the kernel
  * took. What it left is taken back, so that no later call pushes it unasked. */
 static int uring_push(struct uring *u, uint32_t n)
 {
 	struct io_uring_sq *sq = &u->ring.sq;
+	/* Results that wait to be fetched come with the same call: the next look finds them. */
+	const uint32_t fetch = u->ring.flags & IORING_SETUP_DEFER_TASKRUN ? IORING_ENTER_GETEVENTS
+	                                                                  : 0;
 	int taken;
 
+	if (u->ring.flags & IORING_SETUP_SQPOLL)
+		return uring_show(u, n);
 	__atomic_store_n(sq->ktail, u->tail + n, __ATOMIC_RELEASE);
 	do {
-		taken = uring_enter(u, n, 0, 0, NULL);
+		taken = uring_enter(u, n, 0, fetch, NULL);
 	} while (taken == -EINTR);
 	/* Without memory for one more request, or with completions waiting in the overflow list:
 	 * back-pressure. */
@@ -108,6 +141,13 @@ static int uring_push(struct uring *u, uint32_t n)
 	if (taken != (int)n)
 		__atomic_store_n(sq->ktail, u->tail, __ATOMIC_RELEASE);
 	return taken;
+}
+
+/* Free places of the submission queue: all of it, unless a thread of the kernel empties it. */
+static uint32_t uring_room(const struct uring *u)
+{
+	return *u->ring.sq.kring_mask + 1 -
+	       (u->tail - __atomic_load_n(u->ring.sq.khead, __ATOMIC_ACQUIRE));
 }
 
 /* Of requests that the kernel did not take: they get another socket when they come again. */
@@ -128,10 +168,13 @@ static int uring_submit(struct engine *e, const uint32_t *slots, uint32_t n)
 	uint32_t accepted = 0;
 
 	while (accepted < n) {
+		const uint32_t room = uring_room(u);
 		uint32_t laid = 0;
 		int taken;
 
-		for (; laid <= mask && accepted + laid < n; laid++) {
+		if (!room)
+			break;
+		for (; laid < room && accepted + laid < n; laid++) {
 			const uint32_t slot = slots[accepted + laid];
 
 			if (e->config.requests[slot].op == IO_CONNECT)
@@ -155,6 +198,8 @@ static int32_t uring_result(const struct engine *e, uint32_t slot, int32_t resul
 	const struct io_req *r = &e->config.requests[slot];
 
 	engine_acquire(e, slot);
+	if (uring_unserved(e, r))
+		return -EOPNOTSUPP;
 	if (r->op == IO_TIMEOUT)
 		return result == -ETIME ? 0 : result;
 	if (r->op != IO_CONNECT)
@@ -196,6 +241,10 @@ static int uring_wait(struct uring *u, uint32_t min, int64_t timeout_ns)
 	struct __kernel_timespec time = {.tv_sec = wait.tv_sec, .tv_nsec = wait.tv_nsec};
 	struct io_uring_getevents_arg argument = {.ts = (uint64_t)(uintptr_t)&time};
 	const bool timed = min && timeout_ns >= 0;
+
+	/* A polled ring looks until there are min, and knows no time: with one it looks once. */
+	if (timed && u->ring.flags & IORING_SETUP_IOPOLL)
+		return uring_wait(u, 0, 0);
 	const int error = uring_enter(u, 0, min,
 	                              IORING_ENTER_GETEVENTS | (timed ? IORING_ENTER_EXT_ARG : 0u),
 	                              timed ? &argument : NULL);
@@ -207,12 +256,14 @@ static int uring_wait(struct uring *u, uint32_t min, int64_t timeout_ns)
 }
 
 /* Whether the kernel keeps completions back for the next call, of which a look has found n: in
- * its overflow list, or as work of a thread that did not ask yet (URING_DEFER). */
+ * its overflow list, as work of a thread that did not ask yet (URING_DEFER), or, unseen so far,
+ * in the device (URING_IOPOLL). */
 static bool uring_kept(const struct uring *u, uint32_t n)
 {
 	const uint32_t flags = __atomic_load_n(u->ring.sq.kflags, __ATOMIC_RELAXED);
 
-	return flags & IORING_SQ_CQ_OVERFLOW || (flags & IORING_SQ_TASKRUN && !n);
+	return flags & IORING_SQ_CQ_OVERFLOW ||
+	       (!n && (flags & IORING_SQ_TASKRUN || u->ring.flags & IORING_SETUP_IOPOLL));
 }
 
 static int uring_reap(struct engine *e, struct io_done *done, uint32_t min, uint32_t max,
@@ -235,6 +286,9 @@ static void uring_cancel(struct uring *u)
 {
 	struct io_uring_sqe *sqe = &u->ring.sq.sqes[u->tail & *u->ring.sq.kring_mask];
 
+	/* Polled transfers end by themselves, and are not taken back. */
+	if (u->ring.flags & IORING_SETUP_IOPOLL || !uring_room(u))
+		return;
 	io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ALL | IORING_ASYNC_CANCEL_ANY);
 	sqe->user_data = URING_CANCEL;
 	uring_push(u, 1);
@@ -284,6 +338,43 @@ const struct engine_ops engine_uring_defer = {
     .size = sizeof(struct uring),
     .caps = ENGINE_NEEDS | ENGINE_QUICK_LOOK,
     .variant = URING_DEFER,
+    .open = uring_open,
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};
+
+/* Its requests are those of the thread that opened it, whoever submits. */
+const struct engine_ops engine_uring_sqpoll = {
+    .name = "uring-sqpoll",
+    .summary = "io_uring whose submissions a spinning thread of the kernel takes (SQPOLL)",
+    .size = sizeof(struct uring),
+    .caps = ENGINE_NEEDS | ENGINE_TWO_SIDED | ENGINE_QUICK_LOOK,
+    .variant = URING_SQPOLL,
+    .open = uring_open,
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};
+
+const struct engine_ops engine_uring_iopoll = {
+    .name = "uring-iopoll",
+    .summary = "io_uring whose waiter polls the device, without an interrupt (IOPOLL)",
+    .size = sizeof(struct uring),
+    .caps = ENGINE_FILES,
+    .variant = URING_IOPOLL,
+    .open = uring_open,
+    .submit = uring_submit,
+    .reap = uring_reap,
+    .close = uring_close,
+};
+
+const struct engine_ops engine_uring_async = {
+    .name = "uring-async",
+    .summary = "io_uring through the kernel's worker threads on purpose (IOSQE_ASYNC)",
+    .size = sizeof(struct uring),
+    .caps = ENGINE_NEEDS | ENGINE_TWO_SIDED | ENGINE_QUICK_LOOK,
+    .variant = URING_ASYNC,
     .open = uring_open,
     .submit = uring_submit,
     .reap = uring_reap,

@@ -11,12 +11,16 @@ enum {
 	URING_COMPLETIONS_MAX = 65536, /* of the completion queue: IORING_MAX_CQ_ENTRIES */
 	URING_BUFFER_BYTES = 1 << 30,  /* of one registered buffer: the kernel's limit */
 	URING_BUFFER_SHIFT = 30,
+	URING_POLL_IDLE_MS = 1000, /* after which a polling thread of the kernel goes to sleep */
 };
 
 /* What sets the io_uring engines apart: their ops->variant. */
 enum uring_variant {
 	URING_PLAIN,
-	URING_DEFER, /* the kernel posts results only when the ring's own thread asks for them */
+	URING_DEFER,  /* the kernel posts results only when the ring's own thread asks for them */
+	URING_SQPOLL, /* a thread of the kernel takes the submissions */
+	URING_IOPOLL, /* the submitter polls the device for results */
+	URING_ASYNC,  /* each request is made by a worker of the kernel */
 };
 
 struct uring {
@@ -30,6 +34,11 @@ struct uring {
 	uint32_t buffers;                    /* registered; 0: none */
 	bool files;                          /* are registered */
 };
+
+static inline bool uring_is(const struct engine *e, enum uring_variant variant)
+{
+	return e->ops->variant == variant;
+}
 
 int uring_open(struct engine *e, char why[ENGINE_WHY_SIZE]);
 void uring_teardown(struct uring *u);

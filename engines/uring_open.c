@@ -22,6 +22,9 @@ static const struct uring_setup {
                               IORING_SETUP_TASKRUN_FLAG,
                      .names = "SINGLE_ISSUER and DEFER_TASKRUN",
                      .since = "6.1"},
+    [URING_SQPOLL] = {.flags = IORING_SETUP_SQPOLL, .names = "SQPOLL", .since = "5.11"},
+    [URING_IOPOLL] = {.flags = IORING_SETUP_IOPOLL, .names = "IOPOLL", .since = "5.1"},
+    [URING_ASYNC] = {.names = "a ring of that size for completions", .since = "5.5"},
 };
 
 static uint32_t power_of_two(uint32_t n)
@@ -81,6 +84,11 @@ static int uring_refused(const struct uring_setup *setup, char why[ENGINE_WHY_SI
 		return engine_reason(why, -EOPNOTSUPP,
 		                     "io_uring: cannot create a ring: this kernel has no io_uring,"
 		                     " or a seccomp filter hides it");
+	case EAGAIN:
+		return engine_reason(why, error,
+		                     "io_uring: cannot start the kernel's thread of a ring:"
+		                     " RLIMIT_NPROC is %s; raise it with ulimit -u",
+		                     engine_limit(RLIMIT_NPROC, false, limit));
 	case EINVAL:
 		return engine_reason(why, -EOPNOTSUPP,
 		                     "io_uring: cannot create a ring: this kernel does not know %s;"
@@ -102,6 +110,7 @@ static int uring_create(struct engine *e, char why[ENGINE_WHY_SIZE])
 	 * entries, it keeps the rest in a list (IORING_FEAT_NODROP), which reap takes over. */
 	struct io_uring_params params = {
 	    .flags = IORING_SETUP_CQSIZE | setup->flags,
+	    .sq_thread_idle = URING_POLL_IDLE_MS,
 	    .cq_entries = slots < URING_COMPLETIONS_MAX ? slots : URING_COMPLETIONS_MAX,
 	};
 	const uint32_t features = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP;
@@ -219,6 +228,51 @@ static int uring_try(struct engine *e, char why[ENGINE_WHY_SIZE])
 	return engine_reason(why, n, "io_uring: cannot enter the ring: %s", strerror(-n));
 }
 
+/* What a polled ring cannot do, it tells at the first read only. */
+static int uring_try_polled(struct engine *e, char why[ENGINE_WHY_SIZE])
+{
+	enum { BLOCK = 4096 };
+	struct uring *u = e->state;
+	struct io_uring_sqe *sqe;
+	struct io_uring_cqe *cqe;
+	void *block;
+	int error;
+
+	if (e->config.need & (uint32_t)~ENGINE_FILES)
+		return engine_reason(why, -EOPNOTSUPP,
+		                     "uring-iopoll: polls disks, and neither sockets nor timers");
+	if (!e->config.fd_count)
+		return engine_reason(why, -EOPNOTSUPP,
+		                     "uring-iopoll: whether a device has a poll queue is known by a"
+		                     " read of its file, and no file was named in advance");
+	block = aligned_alloc(BLOCK, BLOCK);
+	sqe = block ? io_uring_get_sqe(&u->ring) : NULL;
+	if (!sqe) {
+		free(block);
+		return engine_reason(why, -ENOMEM, "uring-iopoll: no memory for a read");
+	}
+	io_uring_prep_read(sqe, e->config.fds[0], block, BLOCK, 0);
+	error = io_uring_submit(&u->ring);
+	if (error >= 0)
+		error = io_uring_wait_cqe(&u->ring, &cqe);
+	if (!error) {
+		error = cqe->res < 0 ? cqe->res : 0;
+		io_uring_cqe_seen(&u->ring, cqe);
+	}
+	free(block);
+	u->tail = *u->ring.sq.ktail;
+	if (error == -EOPNOTSUPP)
+		return engine_reason(
+		    why, error,
+		    "uring-iopoll: a polled read is refused (%s): the device has"
+		    " no poll queue (queue/io_poll is 0; for NVMe the module's"
+		    " option poll_queues), or the file is not read with --direct 1",
+		    strerror(-error));
+	return error ? engine_reason(why, error, "uring-iopoll: a polled read failed: %s",
+	                             strerror(-error))
+	             : 0;
+}
+
 void uring_teardown(struct uring *u)
 {
 	/* By hand, because the kernel tears a closed ring down later, in a thread of its own:
@@ -239,7 +293,7 @@ int uring_open(struct engine *e, char why[ENGINE_WHY_SIZE])
 
 	if (error)
 		return error;
-	error = uring_try(e, why);
+	error = uring_is(e, URING_IOPOLL) ? uring_try_polled(e, why) : uring_try(e, why);
 	if (error)
 		goto fail;
 	error = uring_register_memory(e, why);

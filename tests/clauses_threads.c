@@ -128,7 +128,7 @@ static void on_call_end(void *context, uint32_t slot)
 /* Whoever makes threads tells of each and of each call; whoever makes none calls no hook. */
 void clause_hooks(const struct engine_ops *ops)
 {
-	const bool threads = strcmp(ops->name, "pool") == 0;
+	const bool threads = ops == engine_find("pool") || ops == engine_find("epoll-offload");
 	struct hooks_seen seen = {.user = pthread_self()};
 	const struct engine_config config = {
 	    .slots = 8,

@@ -194,19 +194,26 @@ bool bed_pair(int pair[2], bool tcp)
 	return pair[1] >= 0;
 }
 
+/* By its flags: the kernel's thread bears the program's name until it has run once. */
 static bool is_kernel_worker(const char *tid)
 {
-	char path[64], name[32] = "";
+	enum { PF_IO_WORKER = 0x10 };
+	char path[64], text[512] = "";
+	const char *behind;
+	unsigned flags = 0;
 	FILE *file;
 
-	snprintf(path, sizeof path, "/proc/self/task/%.16s/comm", tid);
+	snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", tid);
 	file = fopen(path, "re");
 	if (!file)
 		return false;
-	if (!fgets(name, sizeof name, file))
-		name[0] = 0;
+	if (!fgets(text, sizeof text, file))
+		text[0] = 0;
 	fclose(file);
-	return strncmp(name, "iou-", 4) == 0;
+	/* pid (name) state ppid pgrp session tty tpgid flags; a name may hold anything. */
+	behind = strrchr(text, ')');
+	return behind && sscanf(behind, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	       flags & PF_IO_WORKER;
 }
 
 static uint32_t count_entries(const char *path, bool (*unless)(const char *))

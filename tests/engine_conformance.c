@@ -5,6 +5,7 @@
 #include "tests/engine_clauses.h"
 #include "tests/fake_engine.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 struct clause {
@@ -84,10 +85,31 @@ static void skip_hidden_threads(const void *argument)
 }
 #endif
 
+static int try_all_needs(const struct engine_ops *ops, char why[ENGINE_WHY_SIZE])
+{
+	const struct engine_config config = {.slots = 4, .need = ops->caps & ENGINE_NEEDS};
+	struct bed b;
+	const int error = bed_try(&b, ops, config, why);
+
+	if (!error)
+		bed_close(&b);
+	return error;
+}
+
+/* What cannot serve here: its reason, once. */
+static void skip_refused(const void *argument)
+{
+	char why[ENGINE_WHY_SIZE];
+
+	if (try_all_needs(argument, why))
+		SKIP("%s", why);
+}
+
 static void register_engine(const struct engine_ops *ops, const char *suite)
 {
 	static struct row rows[ROWS_MAX];
 	static uint32_t count;
+	char why[ENGINE_WHY_SIZE];
 
 #ifdef __SANITIZE_THREAD__
 	if (ops->caps & ENGINE_HIDDEN_THREADS) {
@@ -95,6 +117,10 @@ static void register_engine(const struct engine_ops *ops, const char *suite)
 		return;
 	}
 #endif
+	if (try_all_needs(ops, why) == -EOPNOTSUPP) {
+		test_register(suite, "all", skip_refused, ops, __FILE__, __LINE__);
+		return;
+	}
 	for (uint32_t i = 0; i < sizeof clauses / sizeof clauses[0]; i++) {
 		const struct clause *clause = &clauses[i];
 

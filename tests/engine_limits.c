@@ -216,6 +216,22 @@ static int old_uring_setup(void)
 	return forbid(SYS_io_uring_setup, EINVAL);
 }
 
+static int starve_aio_setup(void)
+{
+	return forbid(SYS_io_setup, EAGAIN);
+}
+
+TEST(engine_limits, libaio_names_the_limit_of_requests)
+{
+	const struct attempt attempt = {"libaio", starve_aio_setup, {.slots = 8}};
+	struct found found;
+
+	if (!refusal(&attempt, &found))
+		return;
+	CHECK_EQUAL(found.error, -EAGAIN);
+	CHECK_CONTAINS(found.why, "fs.aio-max-nr is ");
+}
+
 TEST(engine_limits, uring_defer_names_the_kernel_that_it_needs)
 {
 	const struct attempt attempt = {"uring-defer", old_uring_setup, {.slots = 8}};
@@ -362,4 +378,19 @@ TEST(engine_limits, uring_serves_more_slots_than_a_queue_has_entries)
 	}
 	CHECK_EQUAL(engine_in_flight(&b.e), 0);
 	bed_close(&b);
+}
+
+/* A buffered read is never polled, on whatever device. */
+TEST(engine_limits, uring_iopoll_says_why_it_cannot_poll)
+{
+	const int fd = bed_file(BED_BLOCK);
+	const struct engine_config config = {
+	    .slots = 4, .need = ENGINE_FILES, .fds = &fd, .fd_count = 1};
+	char why[ENGINE_WHY_SIZE];
+	struct bed b;
+
+	CHECK_EQUAL(bed_try(&b, engine_find("uring-iopoll"), config, why), -EOPNOTSUPP);
+	CHECK_CONTAINS(why, "a polled read is refused");
+	CHECK_CONTAINS(why, "no poll queue");
+	close(fd);
 }
