@@ -19,7 +19,7 @@ BPFTOOL  ?= $(firstword $(shell PATH=$$PATH:/usr/sbin command -v bpftool) /usr/s
 OPT      ?= -O2 -g
 WARN     := -Wall -Wextra -Werror
 ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(CPPFLAGS)
-SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer)
+SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(findstring thread,$(SANITIZE)),-Wno-tsan)
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
 ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
 LIBS     := -luring -laio -lbpf -ljansson -lm -pthread
