@@ -105,7 +105,7 @@ DEMO := $(BUILD)/demo
 demo: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 	@rm -rf $(DEMO)
-	@$(BUILD)/iostudy run --engine all --keep -o $(DEMO) >/dev/null
+	@$(BUILD)/iostudy run --engine all --warmup 200ms --keep -o $(DEMO) >/dev/null
 	@$(BUILD)/iostudy run --engine uring --wait compute -o $(DEMO) >/dev/null
 	@$(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.md
 	@$(BUILD)/iostudy show $(DEMO)

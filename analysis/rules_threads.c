@@ -195,8 +195,11 @@ void rule_serial_per_file(const struct facts *f, struct finding *out)
 {
 	const struct summary *s = &f->summary;
 
-	if (!f->disk || !name_is(f->run.engine, "posix-aio") || !(f->run.depth >= 2) ||
-	    !(s->in_flight_mean >= 1.5) || !(s->served_mean >= 0.5 && s->served_mean <= 1.1))
+	const bool glibc = name_is(f->run.engine, "posix-aio") ||
+	                   name_is(f->run.engine, "posix-aio-signal");
+
+	if (!f->disk || !glibc || !(f->run.depth >= 2) || !(s->in_flight_mean >= 1.5) ||
+	    !(s->served_mean >= 0.5 && s->served_mean <= 1.1))
 		return;
 	/* glibc's rule is known, so a loss leaves a doubt rather than nothing */
 	out->raised = isnan(f->run.served_ns) && f->misstated_threads > 0.1 ? WITHHELD : RAISED;

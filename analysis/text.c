@@ -29,6 +29,8 @@ const char *engine_label(const char *engine)
 	    {"uring-iopoll", "io_uring (IOPOLL)"},
 	    {"uring-async", "io_uring (IOSQE_ASYNC)"},
 	    {"posix-aio", "POSIX AIO"},
+	    {"posix-aio-signal", "POSIX AIO with signals"},
+	    {"libaio", "libaio"},
 	    {"blocking", "Blocking calls"},
 	    {"pool", "A pool of threads"},
 	    {"epoll-offload", "epoll with a pool"},

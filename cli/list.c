@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 16, SCREEN_COLUMNS = 80 };
+enum { NAME_COLUMNS = 18, SCREEN_COLUMNS = 80 };
 
 enum list_kind { LIST_ENGINES, LIST_WORKLOADS, LIST_PROBES, LIST_SCRIPTS, LIST_COUNT };
 static const char *const kind_names[LIST_COUNT + 1] = {"engines", "workloads", "probes", "scripts"};
