@@ -11,8 +11,8 @@ pairs=${2:-10} seconds=${3:-2}
 dir=$(mktemp -d ./bench-XXXXXX); trap 'rm -rf "$dir"' EXIT
 file=$dir/iostudy.data
 
-# Not filled by iostudy, so that it checks the blocks as little as fio does: looking at the two ends of
-# each block, which the device has just written, cost it 2 % of the requests.
+# Not filled by iostudy, so that it checks the blocks as little as fio does: looking at the two
+# ends of each block, which the device has just written, cost it 2 % of the requests.
 head -c 256M /dev/urandom >"$file"
 sync "$file"
 
