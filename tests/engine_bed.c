@@ -194,8 +194,9 @@ bool bed_pair(int pair[2], bool tcp)
 	return pair[1] >= 0;
 }
 
-/* By its flags: the kernel's thread bears the program's name until it has run once. */
-static bool is_kernel_worker(const char *tid)
+/* By its flags: the kernel's thread bears the program's name until it has run once. A thread that
+ * was listed and is gone now does not count either. */
+static bool is_worker_or_gone(const char *tid)
 {
 	enum { PF_IO_WORKER = 0x10 };
 	char path[64], text[512] = "";
@@ -206,13 +207,13 @@ static bool is_kernel_worker(const char *tid)
 	snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", tid);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return true;
 	if (!fgets(text, sizeof text, file))
 		text[0] = 0;
 	fclose(file);
 	/* pid (name) state ppid pgrp session tty tpgid flags; a name may hold anything. */
 	behind = strrchr(text, ')');
-	return behind && sscanf(behind, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+	return !behind || sscanf(behind, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
 	       flags & PF_IO_WORKER;
 }
 
@@ -233,7 +234,7 @@ static uint32_t count_entries(const char *path, bool (*unless)(const char *))
 
 uint32_t bed_threads(void)
 {
-	return count_entries("/proc/self/task", is_kernel_worker);
+	return count_entries("/proc/self/task", is_worker_or_gone);
 }
 
 uint32_t bed_fds(void)
