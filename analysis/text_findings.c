@@ -242,6 +242,14 @@ static bool advice_is_taken(const struct groups *g, const char *advice)
 	return false;
 }
 
+static bool has_measured(const struct groups *g)
+{
+	for (size_t i = 0; i < g->cell_count; i++)
+		if (g->cells[i].measured)
+			return true;
+	return false;
+}
+
 /* Each piece of advice once, those of problems first. */
 void text_next(struct text *out, const struct groups *g, const struct text_style *style)
 {
@@ -271,7 +279,7 @@ void text_next(struct text *out, const struct groups *g, const struct text_style
 					said[count++] = advice;
 			}
 		}
-	if (!g->many_engines && g->cell_count && count < ADVICE_MAX)
+	if (!g->many_engines && has_measured(g) && count < ADVICE_MAX)
 		said[count++] =
 		    "--engine basic runs the same work through other engines side by side.";
 	if (count)

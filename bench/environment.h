@@ -55,6 +55,10 @@ int environment_read(struct environment *env, const char *path);
  * nothing speaks against the place. text has room for the sentence. */
 const char *environment_caveat(const struct environment *env, const char *path, char text[240]);
 
+/* A nameless file of one filled block in a directory, to try reads on, which are direct where its
+ * file system takes O_DIRECT. The caller closes it; -1 when there can be none. */
+int environment_trial_open(const char *directory);
+
 /* The number in /proc/sys/NAME ("kernel/pid_max"), or -1. */
 int64_t environment_setting(const char *name);
 

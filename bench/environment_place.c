@@ -230,6 +230,21 @@ static enum environment_answer read_try(int fd, void *block, int flags)
 	                                                                 : ANSWER_UNKNOWN;
 }
 
+/* From here on its reads are direct. False where the file system does not take that. */
+static bool direct_set(int fd)
+{
+	const int flags = fcntl(fd, F_GETFL);
+	return flags >= 0 && fcntl(fd, F_SETFL, flags | O_DIRECT) == 0;
+}
+
+int environment_trial_open(const char *directory)
+{
+	const int fd = trial_open(directory, S_IFDIR);
+	if (fd >= 0)
+		direct_set(fd);
+	return fd;
+}
+
 static void reads_try(struct environment *env, const char *path, mode_t mode)
 {
 	void *block;
@@ -241,7 +256,7 @@ static void reads_try(struct environment *env, const char *path, mode_t mode)
 		if (S_ISDIR(mode))
 			fdatasync(fd);
 		const int flags = fcntl(fd, F_GETFL);
-		const bool direct = flags >= 0 && fcntl(fd, F_SETFL, flags | O_DIRECT) == 0;
+		const bool direct = direct_set(fd);
 		env->direct_read = direct ? read_try(fd, block, 0) : ANSWER_NO;
 		if (direct && env->direct_read != ANSWER_YES)
 			fcntl(fd, F_SETFL, flags);

@@ -59,7 +59,8 @@ static int engine_serve_one(struct engine *e)
 	return done.result;
 }
 
-static int engine_try(const struct engine_ops *ops, char why[ENGINE_WHY_SIZE])
+/* *file: a descriptor to read from, which the engine knows in advance; or -1. */
+static int engine_try(const struct engine_ops *ops, const int *file, char why[ENGINE_WHY_SIZE])
 {
 	struct io_req requests[TRIAL_SLOTS] = {0};
 	struct engine engine;
@@ -68,6 +69,8 @@ static int engine_try(const struct engine_ops *ops, char why[ENGINE_WHY_SIZE])
 	    .slots = TRIAL_SLOTS,
 	    .need = ops->caps & (ENGINE_FILES | ENGINE_SOCKETS | ENGINE_TIMERS),
 	    .memory_bytes = (size_t)TRIAL_SLOTS * TRIAL_BLOCK,
+	    .fds = file,
+	    .fd_count = *file >= 0,
 	};
 	why[0] = 0;
 	for (unsigned i = 0; i < TRIAL_SLOTS; i++)
@@ -93,10 +96,11 @@ static int engine_try(const struct engine_ops *ops, char why[ENGINE_WHY_SIZE])
 
 void doctor_check_engines(struct doctor *d)
 {
+	const int file = environment_trial_open(d->directory);
 	char why[ENGINE_WHY_SIZE];
 
 	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
-		const int error = engine_try(*ops, why);
+		const int error = engine_try(*ops, &file, why);
 		struct doctor_check *check = doctor_add(d, DOCTOR_ENGINES,
 		                                        error ? DOCTOR_NO : DOCTOR_OK, (*ops)->name,
 		                                        "%s", (*ops)->summary);
@@ -110,6 +114,8 @@ void doctor_check_engines(struct doctor *d)
 		else if (strcmp((*ops)->name, "libaio") == 0)
 			aio_explain(check);
 	}
+	if (file >= 0)
+		close(file);
 }
 
 /* The command against what forbids a probe. */

@@ -49,6 +49,16 @@ static size_t place(const char *text, const char *part)
 	return found ? (size_t)(found - text) : 0;
 }
 
+TEST(text, proposes_nothing_where_nothing_was_measured)
+{
+	json_t *runs[] = {run_failed()};
+	char *text = screen(runs, 1, (struct text_style){.ascii = true});
+
+	CHECK_CONTAINS(text, "failed: slot 3: the block at 4096");
+	CHECK_MESSAGE(!strstr(text, "Try next:"), "%s", text);
+	free(text);
+}
+
 TEST(text, one_engine_shows_what_was_asked_and_the_answers)
 {
 	json_t *runs[] = {run_one_waiter(), run_no_thread()};

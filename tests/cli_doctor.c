@@ -66,6 +66,15 @@ TEST(doctor, tries_every_engine_and_probe)
 	json_decref(object);
 }
 
+TEST(doctor, tries_a_polled_read_in_its_directory)
+{
+	json_t *object = doctor_json((struct process){0}, 0);
+	REQUIRE(object);
+	if (strcmp(field(object, "engines", "uring-iopoll", "state"), "no") == 0)
+		CHECK_CONTAINS(field(object, "engines", "uring-iopoll", "why"), "a polled read");
+	json_decref(object);
+}
+
 TEST(doctor, gives_a_reason_for_everything_that_may_not_be_done)
 {
 	static const struct process rows[] = {
