@@ -1,6 +1,6 @@
-/* "did you mean": the names nearest to a mistyped one. */
-#ifndef IOSTUDY_NEAREST_H
-#define IOSTUDY_NEAREST_H
+/* "did you mean", printed: see bench/nearest.h. */
+#ifndef IOSTUDY_CLI_NEAREST_H
+#define IOSTUDY_CLI_NEAREST_H
 
 #include <stdint.h>
 #include <stdio.h>

@@ -67,76 +67,18 @@ static const char documentation[] =
     "Exit status: 0 done, 1 a run failed or data was wrong, 2 bad usage, 77 nothing could run "
     "here, 128+n on signal n.";
 
-/* What fio calls our engines. */
-static const char *const engine_aliases[][2] = {
-    {"io_uring", "uring"},     {"psync", "blocking"}, {"sync", "blocking"},
-    {"posixaio", "posix-aio"}, {NULL, NULL},
-};
-
-static const char *const basic_engines[] = {"blocking", "pool",  "posix-aio",
-                                            "libaio",   "epoll", "uring"};
-
-static void add_name(struct request_list *list, const char *name)
-{
-	for (uint32_t i = 0; i < list->count; i++)
-		if (strcmp(list->names[i], name) == 0)
-			return;
-	if (list->count < REQUEST_LIST_MAX)
-		list->names[list->count++] = name;
-}
-
-static void add_engine(struct argp_state *state, struct request_list *list, const char *name)
-{
-	const char *names[64];
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; engine_aliases[i][0]; i++)
-		if (strcmp(name, engine_aliases[i][0]) == 0)
-			name = engine_aliases[i][1];
-	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
-		names[n++] = (*ops)->name;
-		if (strcmp(name, "all") == 0 && strcmp((*ops)->name, "null") != 0)
-			add_name(list, (*ops)->name);
-		if (strcmp(name, (*ops)->name) == 0)
-			add_name(list, (*ops)->name);
-	}
-	for (size_t i = 0; i < sizeof basic_engines / sizeof *basic_engines; i++)
-		if (strcmp(name, "basic") == 0 && engine_find(basic_engines[i]))
-			add_name(list, engine_find(basic_engines[i])->name);
-	if (strcmp(name, "all") == 0 || strcmp(name, "basic") == 0 || engine_find(name))
-		return;
-	fprintf(stderr, "%s: unknown engine '%.60s'", state->name, name);
-	nearest_print(stderr, name, names, n);
-	fputs(" (iostudy list engines)\n", stderr);
-	exit(EXIT_BAD_USAGE);
-}
-
-static void add_workload(struct argp_state *state, struct request_list *list, const char *name)
-{
-	const char *names[64];
-	uint32_t n = 0;
-
-	for (const struct workload_ops *const *ops = workload_table; *ops; ops++) {
-		names[n++] = (*ops)->name;
-		if (strcmp(name, "all") == 0 || strcmp(name, (*ops)->name) == 0)
-			add_name(list, (*ops)->name);
-	}
-	if (strcmp(name, "all") == 0 || workload_find(name))
-		return;
-	fprintf(stderr, "%s: unknown workload '%.60s'", state->name, name);
-	nearest_print(stderr, name, names, n);
-	fputs(" (iostudy list workloads)\n", stderr);
-	exit(EXIT_BAD_USAGE);
-}
-
 /* Calls add for each name of "a,b,c". */
-static void add_names(struct argp_state *state, struct request_list *list, const char *text,
-                      void (*add)(struct argp_state *, struct request_list *, const char *))
+static void add_names(struct argp_state *state, struct selection *list, const char *text,
+                      int (*add)(struct selection *, const char *, char[PLAN_WHY_SIZE]))
 {
-	char *copy = strdup(text), *rest = copy, *name;
+	char *copy = strdup(text), *rest = copy, *name, why[PLAN_WHY_SIZE];
 
-	while (copy && (name = strsep(&rest, ",")))
-		add(state, list, name);
+	while (copy && (name = strsep(&rest, ","))) {
+		if (add(list, name, why) == 0)
+			continue;
+		fprintf(stderr, "%s: %s\n", state->name, why);
+		exit(EXIT_BAD_USAGE);
+	}
 	free(copy);
 }
 
@@ -204,14 +146,14 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
 
 	switch (key) {
 	case KEY_ENGINE:
-		add_names(state, &r->engines, value, add_engine);
+		add_names(state, &r->engines, value, selection_add_engine);
 		return 0;
 	case KEY_WORKLOAD:
-		add_names(state, &r->workloads, value, add_workload);
+		add_names(state, &r->workloads, value, selection_add_workload);
 		return 0;
 	case KEY_RW:
 		snprintf(workload, sizeof workload, "disk-%.40s", value);
-		add_workload(state, &r->workloads, workload);
+		add_names(state, &r->workloads, workload, selection_add_workload);
 		return 0;
 	case KEY_REPEAT:
 		set_repeat(state, r, value);
@@ -310,7 +252,7 @@ static void check_cells(const struct request *r, const char *program)
 void request_parse(struct request *r, int argc, char **argv)
 {
 	struct argp_option options[OPTIONS_MAX];
-	char helps[OPTIONS_MAX][160];
+	char helps[OPTIONS_MAX][160], why[PLAN_WHY_SIZE];
 	struct argp argp = {.options = options, .parser = parse_option, .doc = documentation};
 
 	*r = (struct request){.repeat = 1, .probe = "auto", .directory = "."};
@@ -318,10 +260,10 @@ void request_parse(struct request *r, int argc, char **argv)
 	make_options(options, helps, &r->plan);
 	options_parse(&argp, argc, argv, r);
 	if (!r->engines.count)
-		add_name(&r->engines, "uring");
+		selection_add_engine(&r->engines, "uring", why);
 	if (!r->workloads.count) {
-		add_name(&r->workloads, "disk-randread");
-		add_name(&r->workloads, "socket-delay");
+		selection_add_workload(&r->workloads, "disk-randread", why);
+		selection_add_workload(&r->workloads, "socket-delay", why);
 	}
 	if (!r->wait_count) {
 		r->waits[r->wait_count++] = WAIT_PARK;

@@ -8,18 +8,13 @@
 #include <stdint.h>
 
 #include "bench/plan.h"
+#include "bench/selection.h"
 
-enum { REQUEST_LIST_MAX = 32, REQUEST_CELLS_MAX = 4096 };
-
-/* A list of names, as "a,b,c" gave it. */
-struct request_list {
-	const char *names[REQUEST_LIST_MAX];
-	uint32_t count;
-};
+enum { REQUEST_CELLS_MAX = 4096 };
 
 struct request {
 	struct plan plan; /* the settings that all cells share */
-	struct request_list engines, workloads;
+	struct selection engines, workloads;
 	uint32_t waits[WAIT_COUNT];
 	uint32_t wait_count; /* 0: not said */
 	uint32_t repeat;

@@ -1,0 +1,75 @@
+/* Engines and workloads by name: see selection.h. */
+#include "bench/selection.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench/nearest.h"
+#include "bench/workload.h"
+#include "engines/engine.h"
+
+/* What fio calls our engines. */
+static const char *const engine_aliases[][2] = {
+    {"io_uring", "uring"},     {"psync", "blocking"}, {"sync", "blocking"},
+    {"posixaio", "posix-aio"}, {NULL, NULL},
+};
+
+static const char *const basic_engines[] = {"blocking", "pool",  "posix-aio",
+                                            "libaio",   "epoll", "uring"};
+
+static void add_name(struct selection *selection, const char *name)
+{
+	for (uint32_t i = 0; i < selection->count; i++)
+		if (strcmp(selection->names[i], name) == 0)
+			return;
+	if (selection->count < SELECTION_MAX)
+		selection->names[selection->count++] = name;
+}
+
+static int refuse(const char *what, const char *name, const char *const *names, uint32_t count,
+                  char why[PLAN_WHY_SIZE])
+{
+	char nearest[NEAREST_SIZE];
+
+	snprintf(why, PLAN_WHY_SIZE, "unknown %s '%.60s'%s (iostudy list %ss)", what, name,
+	         nearest_text(nearest, name, names, count), what);
+	return -ENOENT;
+}
+
+int selection_add_engine(struct selection *selection, const char *name, char why[PLAN_WHY_SIZE])
+{
+	const bool all = strcmp(name, "all") == 0, basic = strcmp(name, "basic") == 0;
+	const char *names[SELECTION_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; engine_aliases[i][0]; i++)
+		if (strcmp(name, engine_aliases[i][0]) == 0)
+			name = engine_aliases[i][1];
+	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
+		if (n < SELECTION_MAX)
+			names[n++] = (*ops)->name;
+		if ((all && strcmp((*ops)->name, "null") != 0) || strcmp(name, (*ops)->name) == 0)
+			add_name(selection, (*ops)->name);
+	}
+	for (size_t i = 0; basic && i < sizeof basic_engines / sizeof *basic_engines; i++)
+		if (engine_find(basic_engines[i]))
+			add_name(selection, engine_find(basic_engines[i])->name);
+	return all || basic || engine_find(name) ? 0 : refuse("engine", name, names, n, why);
+}
+
+int selection_add_workload(struct selection *selection, const char *name, char why[PLAN_WHY_SIZE])
+{
+	const bool all = strcmp(name, "all") == 0;
+	const char *names[SELECTION_MAX];
+	uint32_t n = 0;
+
+	for (const struct workload_ops *const *ops = workload_table; *ops; ops++) {
+		if (n < SELECTION_MAX)
+			names[n++] = (*ops)->name;
+		if (all || strcmp(name, (*ops)->name) == 0)
+			add_name(selection, (*ops)->name);
+	}
+	return all || workload_find(name) ? 0 : refuse("workload", name, names, n, why);
+}

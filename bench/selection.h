@@ -1,0 +1,24 @@
+/*
+ * Engines and workloads as people name them: one, several, "basic", "all", or fio's word.
+ */
+#ifndef IOSTUDY_SELECTION_H
+#define IOSTUDY_SELECTION_H
+
+#include <stdint.h>
+
+#include "bench/plan.h"
+
+enum { SELECTION_MAX = 64 };
+
+/* Names of the tables of engines or workloads, each once, in the order in which they came. */
+struct selection {
+	const char *names[SELECTION_MAX];
+	uint32_t count;
+};
+
+/* Adds what "a", "basic", "all" or "io_uring" stands for. 0, or -ENOENT with why: the name and
+ * the nearest ones. */
+int selection_add_engine(struct selection *selection, const char *name, char why[PLAN_WHY_SIZE]);
+int selection_add_workload(struct selection *selection, const char *name, char why[PLAN_WHY_SIZE]);
+
+#endif

@@ -1,0 +1,105 @@
+/* Where runs happen: see place.h. */
+#include "cli/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/findings.h"
+#include "analysis/summary.h"
+#include "bench/result.h"
+#include "bench/units.h"
+#include "bench/workload.h"
+#include "cli/signals.h"
+
+void place_open(struct place *place, const char *directory, const char *file)
+{
+	*place = (struct place){.directory = directory, .lease.fd = -1};
+	environment_read(&place->environment, file ? file : directory);
+}
+
+static void release(struct place *place, bool keep)
+{
+	if (place->lease.fd >= 0)
+		signals_forget(&place->lease);
+	file_release(&place->lease, keep);
+	place->prepared = 0;
+}
+
+void place_close(struct place *place)
+{
+	release(place, place->keep);
+}
+
+static bool is_asked(const struct place *place, const struct plan *plan)
+{
+	const struct plan *asked = &place->asked;
+
+	return place->prepared && plan->size_bytes == place->asked_bytes &&
+	       plan->block_bytes <= asked->block_bytes && plan->overwrite == asked->overwrite &&
+	       strcmp(plan->file, asked->file) == 0;
+}
+
+/* Makes the file when the first disk run needs it, and again for one that asks for another. */
+static int prepare(struct place *place, struct plan *plan)
+{
+	struct plan *asked = &place->asked;
+	char size[32];
+
+	if (!is_asked(place, plan)) {
+		release(place, true);
+		*asked = *plan;
+		place->asked_bytes = plan->size_bytes;
+		const int err = file_prepare(asked, &place->lease, signals_came(), place->why);
+		place->prepared = err ? err : 1;
+		if (place->lease.made && !place->keep)
+			signals_guard(&place->lease);
+		if (!err && place->lease.made && !place->quiet)
+			fprintf(stderr, "file %s, %s, filled and checked; %s\n", asked->file,
+			        units_format_size(asked->size_bytes, size),
+			        place->keep ? "kept (--keep)" : "removed at the end");
+		place->quiet = true;
+	}
+	plan->size_bytes = asked->size_bytes;
+	plan->file_verified = asked->file_verified;
+	plan->file_seed = asked->file_seed;
+	return place->prepared < 0 ? place->prepared : 0;
+}
+
+void place_execute(struct place *place, const struct plan *wanted, const char *probe,
+                   struct run_result *result)
+{
+	const struct run_options options = {
+	    .probe = probe,
+	    .directory = place->directory,
+	    .signal = signals_came(),
+	};
+	const bool disk = workload_find(wanted->workload)->need & ENGINE_FILES;
+	struct plan plan = *wanted;
+
+	if (!*signals_came() && !(disk && prepare(place, &plan) != 0)) {
+		run_execute(&plan, &options, result);
+		return;
+	}
+	memset(result, 0, sizeof *result);
+	result->plan = plan;
+	plan_complete(&result->plan, result->why);
+	result->status = *signals_came() ? OUTCOME_INTERRUPTED : OUTCOME_FAILED;
+	if (*signals_came())
+		snprintf(result->why, sizeof result->why,
+		         "interrupted by signal %d before it began", (int)*signals_came());
+	else
+		snprintf(result->why, sizeof result->why, "%s", place->why);
+}
+
+json_t *place_conclude(const struct place *place, const struct run_result *result)
+{
+	json_t *run = result_to_json(result, &place->environment);
+	char why[RUN_WHY_SIZE] = "out of memory";
+
+	if (run && summary_add(run, why) == 0 && findings_add(run, why) == 0)
+		return run;
+	fprintf(stderr, "iostudy: the result cannot be written down: %s\n", why);
+	json_decref(run);
+	return NULL;
+}
