@@ -112,7 +112,6 @@ void text_wrap(struct text *text, size_t first, size_t indent, size_t width, con
 		if (!fresh && at + 1 + columns > width) {
 			text_add(text, "\n%*s", (int)indent, "");
 			at = indent;
-			fresh = true;
 		} else if (!fresh) {
 			text_add(text, " ");
 			at++;

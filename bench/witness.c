@@ -1,6 +1,7 @@
 /* The shared counters of a subject: see witness.h. */
 #include "bench/witness.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -58,6 +59,7 @@ int witness_read(const struct witness *witness, struct witness_sums *sums)
 	const uint64_t begin_ns = witness_now_ns();
 	uint64_t moments_ns = 0; /* the sum of the threads' moments, counted from begin_ns */
 
+	assert(witness->threads >= 1);
 	memset(sums, 0, sizeof *sums);
 	for (uint32_t i = 0; i < witness->threads; i++) {
 		struct witness_thread t;

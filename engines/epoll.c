@@ -77,8 +77,9 @@ static void epoll_close(struct engine *e)
 {
 	struct epoll *p = e->state;
 
+	assert(p->fds || !p->fd_limit);
 	/* Of a connection in progress nobody but the engine knows the descriptor. */
-	for (uint32_t fd = 0; fd < p->fd_limit; fd++)
+	for (uint32_t fd = 0; p->next && fd < p->fd_limit; fd++)
 		for (uint32_t at = p->fds[fd].side[SIDE_OUT].first; at; at = p->next[at - 1])
 			if (e->config.requests[at - 1].op == IO_CONNECT)
 				close((int)fd);

@@ -76,7 +76,7 @@ static void storm_submit(struct storm *s)
 		return;
 	accepted = engine_submit(&s->b.e, slots, n);
 	CHECK_BETWEEN(accepted, 0, n);
-	for (int i = 0; i < accepted; i++)
+	for (int i = 0; i < accepted && i < (int)n; i++)
 		s->busy[slots[i]] = 1;
 	s->submitted += accepted > 0 ? (uint64_t)accepted : 0;
 }

@@ -144,7 +144,7 @@ __attribute__((constructor)) static void register_all(void)
 				*c = '_';
 		register_engine(engine_table[i], suite);
 	}
-	for (uint16_t seed = 1; seed <= FAKE_SEEDS; seed++) {
+	for (uint32_t seed = 1; seed <= FAKE_SEEDS; seed++) {
 		static struct engine_ops fakes[FAKE_SEEDS];
 		char suite[64];
 
