@@ -225,13 +225,14 @@ static json_t *probes_to_json(const struct run_result *result)
 	if (!*result->probe || !result->window_ns || !r)
 		return json_array();
 	return json_pack(
-	    "[{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}]", "probe", result->probe,
-	    "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test",
+	    "[{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}]", "probe",
+	    result->probe, "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test",
 	    self_test ? json_string(self_test) : json_null(), "kinds", kinds_to_json(r),
 	    "parked_at_completion",
 	    r->measures & PROBE_COMPLETIONS ? parked_to_json(r) : json_null(), "occupancy_ns",
 	    r->measures & PROBE_OCCUPANCY ? occupancy_to_json(r) : json_null(), "completions",
-	    completions_to_json(r), "borrowed_ns", borrowed_to_json(r), "block", block_to_json(r));
+	    completions_to_json(r), "borrowed_ns", borrowed_to_json(r), "block", block_to_json(r),
+	    "io_uring", result_io_uring(r), "submitter_sleeps", result_submitter_sleeps(r));
 }
 
 json_t *result_to_json(const struct run_result *result, const struct environment *environment)

@@ -49,6 +49,7 @@ static void set_knobs(struct park_knobs *knobs, const struct probe_config *confi
 	knobs->check_context = variants->count_distance && variants->current_distance;
 	knobs->count_distance = variants->count_distance;
 	knobs->current_distance = variants->current_distance;
+	bpf_workers_fill(knobs);
 }
 
 /* Loads only what this kernel has and this run needs, and marks what can be measured so. */
@@ -77,6 +78,10 @@ static void choose_programs(struct bpf_probe *b, const struct probe_config *conf
 	    {"on_irq_exit", interrupts},
 	    {"on_softirq_entry", interrupts},
 	    {"on_softirq_exit", interrupts},
+	    {"on_uring_submit", has->io_uring_submit_req},
+	    {"on_uring_submit_sqe", has->io_uring_submit_sqe},
+	    {"on_punt", has->io_uring_punt},
+	    {"on_short_write", has->io_uring_short_write},
 	    {"on_sys_enter", config->hidden_threads},
 	    {"on_sys_exit", config->hidden_threads},
 	};
@@ -85,7 +90,9 @@ static void choose_programs(struct bpf_probe *b, const struct probe_config *conf
 		program = bpf_object__find_program_by_name(b->object->obj, optional[i].name);
 		bpf_program__set_autoload(program, optional[i].wanted);
 	}
-	b->measures = PROBE_IN_CALL | PROBE_COUNTS | PROBE_OCCUPANCY;
+	b->measures = PROBE_IN_CALL | PROBE_COUNTS | PROBE_OCCUPANCY | PROBE_SLEEPS;
+	if (has->io_uring_punt && (has->io_uring_submit_req || has->io_uring_submit_sqe))
+		b->measures |= PROBE_PUNTS;
 	if (disk)
 		b->measures |= PROBE_BLOCK;
 	if (config->source == SOURCE_DISK || (socket && has->sk_data_ready)) {

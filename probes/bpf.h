@@ -27,12 +27,22 @@ struct bpf_variants {
 	bool block_io_start, sk_data_ready;
 	bool io_uring_complete_cqe, io_uring_complete_words; /* two prototypes */
 	bool io_uring_work_run, io_uring_local_work_run;
+	bool io_uring_submit_req, io_uring_submit_sqe; /* two prototypes */
+	bool io_uring_punt, io_uring_short_write;
 	long count_distance, current_distance; /* 0: not known */
 };
 int bpf_variants_find(struct bpf_variants *variants);
 
 /* The class of each system call, and those in which glibc's POSIX AIO serves a request. */
 void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS]);
+
+/* The causes of sleeps by functions of the kernel, and what io_uring's operations are. */
+void bpf_workers_fill(struct park_knobs *knobs);
+
+/* Takes workers from the counters: the ended sleeps of all threads. Those that are open are added
+ * by bpf_workers_add_open, once for each living thread. */
+void bpf_workers_read(const volatile struct park_workers *from, struct workers_reading *reading);
+void bpf_workers_add_open(struct workers_reading *reading, const struct park_record *record);
 
 /* Makes a process the subject without seeding its threads. 0 or -errno. */
 int bpf_find(struct bpf_probe *b, pid_t pid);

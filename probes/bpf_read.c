@@ -65,6 +65,7 @@ struct living {
 	uint32_t threads[KIND_COUNT];
 	uint64_t visits, visited_ns; /* how many, and the sum of their moments */
 	uint64_t births, old;        /* threads before the walk, and those of them it met */
+	struct workers_reading workers;
 };
 
 static void add_living(void *to, const struct park_record *record)
@@ -78,6 +79,7 @@ static void add_living(void *to, const struct park_record *record)
 	living->visited_ns += record->now_ns;
 	if (record->word != WORD_DEAD)
 		living->threads[kind]++;
+	bpf_workers_add_open(&living->workers, record);
 }
 
 /* Copies what changes between the two counts of a gate, at a moment when nothing changes it.
@@ -162,6 +164,7 @@ static int walk_once(struct bpf_probe *b, struct living *living, struct ended *e
 	memset(living, 0, sizeof *living);
 	memset((void *)t->twice[side], 0, sizeof t->twice[side]);
 	t->young[side] = 0;
+	bpf_workers_read(&b->object->bss->workers, &living->workers);
 	living->births = t->births;
 	t->births_before_reading = living->births;
 	atomic_thread_fence(memory_order_seq_cst);
@@ -194,6 +197,7 @@ static int read_threads(struct bpf_probe *b, struct probe_reading *reading)
 	reading->lost += (uint64_t)missing;
 	if (living.visits) /* the moment of the reading is that at which threads were read */
 		reading->time_ns = living.visited_ns / living.visits;
+	reading->workers = living.workers;
 	for (int k = 0; k < KIND_COUNT; k++) {
 		const struct park_times *twice = &ended.twice[b->totals->reading & 1][k];
 		uint64_t *sum = (uint64_t *)&ended.dead[k];
@@ -261,7 +265,8 @@ int bpf_read(struct probe *p, struct probe_reading *reading)
 	if (b->measures & PROBE_BLOCK)
 		read_block(b, reading);
 	reading->lost += t->storage_failed + t->torn + t->lost_wakeups + t->lost_switches +
-	                 t->map_full + t->contended + t->context_failed + missed(b);
+	                 t->map_full + t->contended + t->context_failed + missed(b) +
+	                 b->object->bss->workers.lost;
 	for (int k = 0; k < KIND_COUNT; k++)
 		alive += reading->kinds[k].threads_now;
 	return alive ? 0 : -ESRCH;

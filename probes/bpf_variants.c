@@ -134,6 +134,10 @@ int bpf_variants_find(struct bpf_variants *variants)
 	variants->io_uring_work_run = tracepoint_arguments(btf, "io_uring_task_work_run") >= 2;
 	variants->io_uring_local_work_run = tracepoint_arguments(btf, "io_uring_local_work_run") >=
 	                                    2;
+	variants->io_uring_submit_req = tracepoint_arguments(btf, "io_uring_submit_req") == 1;
+	variants->io_uring_submit_sqe = tracepoint_arguments(btf, "io_uring_submit_sqe") == 2;
+	variants->io_uring_punt = tracepoint_arguments(btf, "io_uring_queue_async_work") == 2;
+	variants->io_uring_short_write = tracepoint_arguments(btf, "io_uring_short_write") >= 0;
 	find_context(btf, variants);
 	btf__free(btf);
 	return 0;

@@ -58,6 +58,8 @@ struct sched_info {
 	unsigned long long last_arrival, last_queued; /* by the run queue's clock */
 };
 
+struct io_uring_task;
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -70,22 +72,66 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	void *worker_private;
+	struct io_uring_task *io_uring;
 	unsigned long nvcsw, nivcsw;
 	struct sched_info sched_info;
 };
 
-struct io_wq_work;
+struct io_wq_work {
+	int cancel_seq;
+};
 
 struct io_worker {
 	struct io_wq_work *cur_work;
 };
 
+struct io_wq_acct {
+	unsigned int nr_workers, max_workers;
+};
+
+struct io_wq {
+	struct io_wq_acct acct[2]; /* for what ends in bounded time, and for what may not */
+};
+
 struct io_uring_task {
 	struct task_struct *task;
+	struct io_wq *io_wq;
+};
+
+struct super_block {
+	unsigned int s_dev;
+};
+
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct qstr d_name;
+};
+
+struct path {
+	struct dentry *dentry;
+};
+
+struct file {
+	unsigned int f_mode;
+	struct inode *f_inode;
+	struct path f_path;
 };
 
 struct io_kiocb {
+	struct file *file;
+	unsigned char opcode;
+	unsigned long long flags; /* an unsigned int before 6.9 */
 	struct io_uring_task *tctx;
+	struct io_wq_work work;
 };
 
 struct io_kiocb___task { /* before 6.13 */

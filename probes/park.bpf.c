@@ -14,6 +14,7 @@ char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
 const volatile struct park_knobs knobs;
 struct park_totals totals;
+struct park_workers workers;
 
 #define READ_ONCE(x)     (*(const volatile typeof(x) *)&(x))
 #define WRITE_ONCE(x, v) (*(volatile typeof(x) *)&(x) = (v))
@@ -30,9 +31,11 @@ static __always_inline uint32_t pid_number(struct pid *pid, uint32_t level)
 
 #include "probes/park_occupancy.bpf.h"
 #include "probes/park_mark.bpf.h"
+#include "probes/park_sleep.bpf.h"
 #include "probes/park_class.bpf.h"
 #include "probes/park_state.bpf.h"
 #include "probes/park_read.bpf.h"
 #include "probes/park_complete.bpf.h"
 #include "probes/park_borrow.bpf.h"
 #include "probes/park_hidden.bpf.h"
+#include "probes/park_punt.bpf.h"

@@ -14,6 +14,8 @@ enum {
 	PARK_DOUBLINGS = 1 << 11,    /* of 64, up to 17 bits */
 	PARK_KINDS = 8,              /* KIND_COUNT, made a mask */
 	PARK_REQUESTS_MAX = 1 << 14, /* the subject's block requests in flight at once */
+	PARK_FUNCTIONS = 64,         /* of the kernel, that tell why a submitter sleeps */
+	SLEEP_FRAMES = 32,           /* of its stack that are looked at */
 };
 
 /* Where a thread sleeps, as the kernel alone can tell it. */
@@ -22,6 +24,7 @@ enum park_class {
 	CLASS_DIRECT,
 	CLASS_WAITER_RING, /* io_uring_enter, io_getevents: waits for what was submitted */
 	CLASS_WAITER_POLL, /* epoll_wait, poll, select */
+	CLASS_SUBMITTER,   /* io_uring_enter, where no signal wakes: inside a submission */
 	CLASS_FAULT,
 	CLASS_WORKER_BUSY,
 	CLASS_WORKER_IDLE,
@@ -42,7 +45,17 @@ enum park_word {
 	WORD_DEAD = 0xff,
 	WORD_CLASS_SHIFT = 8,
 	WORD_IN_CALL = 1 << 16,
+	WORD_SLOT_SHIFT = 24, /* of a sleep that is counted by itself */
 };
+
+/* The slots of such sleeps. */
+enum {
+	SLOT_NONE,
+	SLOT_SUBMITTER,                                          /* + call * CAUSE_COUNT + cause */
+	SLOT_FILES = SLOT_SUBMITTER + SLEEP_CALLS * CAUSE_COUNT, /* + place in files */
+	SLOT_COUNT = 128,
+};
+_Static_assert(SLOT_FILES + WORKERS_FILES <= SLOT_COUNT, "a slot for each");
 
 enum { NO_MARK = 0xffffffff };
 
@@ -69,8 +82,10 @@ struct park_thread {
 	uint32_t tid;      /* as the thread itself knows it */
 	uint32_t mark;     /* its place in the table of marks, or NO_MARK */
 	uint32_t settled;  /* its enum thread_kind + 1, by which it is counted; 0: not known yet */
-	uint32_t last_class;    /* where it slept last */
-	uint32_t posts;         /* results posted since the last run of task work ended */
+	uint32_t last_class;  /* where it slept last */
+	uint32_t posts;       /* results posted since the last run of task work ended */
+	uint32_t short_write; /* its last write was short, and is about to be handed over */
+	uint32_t unused;
 	uint64_t number;        /* the how-manieth thread it is */
 	uint64_t born_ns;       /* when it was first seen */
 	uint64_t since_ns;      /* when word was set */
@@ -87,7 +102,8 @@ struct park_thread {
 /* What a reading says of a living thread. */
 struct park_record {
 	uint32_t tid, kind, word, mark;
-	uint64_t number, now_ns;
+	uint64_t number, now_ns, open_ns;      /* open: since word was set */
+	struct worker_pool bounded, unbounded; /* of its rings; all 0: it has none */
 	struct park_times times;
 };
 
@@ -96,6 +112,15 @@ struct park_record {
 struct park_gate {
 	uint64_t begun, ended;
 };
+
+/* A function of the kernel: a stack that leads through it sleeps for that cause. */
+struct park_function {
+	uint64_t begin, end;
+	uint64_t cause; /* enum sleep_cause */
+};
+
+/* What an operation of io_uring is, by its number. */
+enum { OPERATION_OTHER, OPERATION_TRANSFER, OPERATION_WAITS };
 
 /* Set before loading. */
 struct park_knobs {
@@ -110,6 +135,9 @@ struct park_knobs {
 	uint32_t peer;                     /* process at the other end, as this process sees it */
 	long count_distance;   /* from runqueues to the preemption count, in each CPU's area */
 	long current_distance; /* and to the running task */
+	uint8_t operations[WORKERS_OPERATIONS];
+	uint64_t functions_known;
+	struct park_function functions[PARK_FUNCTIONS]; /* by address, the unused ones last */
 };
 
 struct park_totals {
@@ -142,6 +170,16 @@ struct park_totals {
 	uint64_t block_requests, block_bytes, block_area_ns;
 	/* occupancy */
 	uint64_t occupancy_ns[PROBE_OCCUPANCY_AXIS][PROBE_OCCUPANCY_AXIS];
+};
+
+/* What workers.h tells, and the loss. */
+struct park_workers {
+	uint64_t submitted[WORKERS_OPERATIONS];
+	uint64_t punted[WORKERS_OPERATIONS][PUNT_REASONS];
+	struct sleep_count sleeps[SLOT_COUNT];
+	struct worker_file files[WORKERS_FILES]; /* without their sleeps */
+	uint32_t files_used, unused;
+	uint64_t lost; /* stacks that could not be read */
 };
 
 #endif

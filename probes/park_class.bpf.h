@@ -4,7 +4,8 @@
  */
 enum { SYSCALL_RESTART = 219 };
 
-static __always_inline uint32_t class_of_syscall(struct task_struct *task, struct park_thread *t)
+static __always_inline uint32_t class_of_syscall(struct task_struct *task, struct park_thread *t,
+                                                 uint32_t sleep_state)
 {
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 	const long number = registers->orig_ax;
@@ -15,6 +16,9 @@ static __always_inline uint32_t class_of_syscall(struct task_struct *task, struc
 		return t->last_class ? t->last_class : CLASS_OTHER;
 	if (number >= PARK_SYSCALLS)
 		return CLASS_OTHER;
+	/* Its own wait for completions is one that signals end. */
+	if (number == SYSCALL_IO_URING_ENTER && sleep_state & TASK_UNINTERRUPTIBLE)
+		return CLASS_SUBMITTER;
 	return knobs.classes[number];
 }
 
@@ -33,7 +37,7 @@ static __always_inline uint32_t class_of(struct task_struct *task, struct park_t
 		return CLASS_STOPPED;
 	if (task->flags & PF_USER_WORKER)
 		return CLASS_OTHER;
-	return class_of_syscall(task, t);
+	return class_of_syscall(task, t, sleep_state);
 }
 
 /* How many requests the subject has in flight, where that is known. */
@@ -69,6 +73,7 @@ static __always_inline uint32_t state_of(uint32_t class, uint32_t doing, bool is
 	}
 	switch (class) {
 	case CLASS_DIRECT:
+	case CLASS_SUBMITTER:
 	case CLASS_FAULT:
 	case CLASS_WORKER_BUSY:
 	case CLASS_SQPOLL_BUSY:
@@ -113,5 +118,6 @@ static __always_inline uint32_t word_off(struct task_struct *task, struct park_t
 	class = class_of(task, t, sleep_state);
 	if (class != CLASS_STOPPED) /* a call that goes on after a stop is restart_syscall */
 		t->last_class = class;
-	return (state_of(class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT | in_call;
+	return (state_of(class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT | in_call |
+	       sleep_slot(task, class) << WORD_SLOT_SHIFT;
 }

@@ -97,10 +97,25 @@ static long record_try(uint32_t index, struct record_copy *copy)
 		return 0;
 	record->now_ns = bpf_ktime_get_ns();
 	copy->done = 1;
-	if (word != WORD_DEAD && record->now_ns > since)
+	if (word != WORD_DEAD && record->now_ns > since) {
+		record->open_ns = record->now_ns - since;
 		times_add(&record->times, word ? word_state(word) : STATE_RUNNING,
-		          word & WORD_IN_CALL, record->now_ns - since);
+		          word & WORD_IN_CALL, record->open_ns);
+	}
 	return 1;
+}
+
+/* The workers of the thread's rings, and how many there may be. */
+static __always_inline void pools_read(struct task_struct *task, struct park_record *record)
+{
+	struct io_wq *pools = BPF_CORE_READ(task, io_uring, io_wq);
+
+	if (!pools || !bpf_core_field_exists(pools->acct))
+		return;
+	record->bounded.now = BPF_CORE_READ(pools, acct[0].nr_workers);
+	record->bounded.limit = BPF_CORE_READ(pools, acct[0].max_workers);
+	record->unbounded.now = BPF_CORE_READ(pools, acct[1].nr_workers);
+	record->unbounded.limit = BPF_CORE_READ(pools, acct[1].max_workers);
 }
 
 SEC("iter/task")
@@ -142,6 +157,7 @@ int walk_read(struct bpf_iter__task *context)
 		record->times.voluntary = task->nvcsw - t->voluntary_before;
 		record->times.involuntary = task->nivcsw - t->involuntary_before;
 	}
+	pools_read(task, record);
 	bpf_seq_write(context->meta->seq, record, sizeof(*record));
 	return 0;
 }

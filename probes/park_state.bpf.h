@@ -86,6 +86,8 @@ static __always_inline uint32_t word_move(struct park_thread *t, uint32_t word, 
 	const uint32_t state = word_asleep(old) ? word_state(old) : awake;
 
 	times_add(&t->times, state, old & WORD_IN_CALL, elapsed);
+	sleep_ends(old, elapsed);
+	sleep_begins(word);
 	t->since_ns = now_ns;
 	if (word_asleep(word)) {
 		t->times.sleeps++;

@@ -126,6 +126,7 @@ void probe_difference(struct probe_reading *window, const struct probe_reading *
 	SUBTRACT(block_requests);
 	SUBTRACT(block_bytes);
 	SUBTRACT(block_in_flight_ns);
+	workers_difference(&window->workers, &from->workers, &to->workers);
 }
 
 uint32_t probe_occupancy_bucket(uint32_t count)

@@ -17,6 +17,7 @@
 #endif
 
 #include "probes/threads.h"
+#include "probes/workers.h"
 
 enum {
 	PROBE_WHY_SIZE = 240,       /* bytes of a reason, its terminating zero included */
@@ -35,6 +36,8 @@ enum probe_measures {
 	PROBE_OCCUPANCY = 1 << 6,   /* occupancy_ns */
 	PROBE_BLOCK = 1 << 7,       /* block_requests, block_bytes, block_in_flight_ns */
 	PROBE_ARRIVED = 1 << 8,     /* arrived_in, arrived_over */
+	PROBE_PUNTS = 1 << 9,       /* workers: submitted, punted */
+	PROBE_SLEEPS = 1 << 10,     /* workers: submitter, files */
 };
 
 /* One kind of thread: sums over its threads, those that ended included.
@@ -79,6 +82,7 @@ struct probe_reading {
 	 * probe_occupancy_bucket's */
 	uint64_t occupancy_ns[PROBE_OCCUPANCY_AXIS][PROBE_OCCUPANCY_AXIS];
 	uint64_t block_requests, block_bytes, block_in_flight_ns; /* the subject's, completed */
+	struct workers_reading workers;
 };
 
 #ifndef __bpf__
