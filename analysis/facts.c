@@ -50,6 +50,8 @@ void facts_gather(struct facts *f, const struct run_view *view)
 	f->probe = f->has_probe ? &f->run.probes[0] : &none;
 	f->exact = name_is(f->probe->name, "bpf");
 	f->disk = begins_with(view->workload, "disk-");
+	f->reads = f->disk && (strstr(view->workload, "read") || strstr(view->workload, "rw"));
+	f->writes = f->disk && !strstr(view->workload, "read");
 	f->socket = begins_with(view->workload, "socket-");
 	f->lost_threads = f->probe->lost > 0 ? f->probe->lost : 0;
 	f->misstated_threads = misstated_threads(f);
@@ -70,10 +72,8 @@ const char *facts_requests(const struct facts *f)
 {
 	if (!f->run.workload || f->socket)
 		return "answers";
-	if (strstr(f->run.workload, "read"))
-		return "reads";
 	if (f->disk)
-		return "writes";
+		return f->writes && f->reads ? "requests" : f->writes ? "writes" : "reads";
 	return begins_with(f->run.workload, "timer-") ? "timers" : "requests";
 }
 

@@ -27,7 +27,9 @@ static void settings_key(const struct run_view *v, char key[GROUP_KEY_SIZE])
 {
 	char cache[40], transport[40];
 
-	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %d %s %s %s %s", format_fixed(v->depth, 0).text,
+	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %s %s %s %d %s %s %s %s",
+	         format_fixed(v->files, 0).text, format_fixed(v->fsync_every, 0).text,
+	         format_fixed(v->read_percent, 0).text, format_fixed(v->depth, 0).text,
 	         format_fixed(v->batch, 0).text, format_fixed(v->block_bytes, 0).text,
 	         format_fixed(v->rate_per_s, 3).text, (int)v->direct,
 	         format_fixed(v->delay_min_ns, 0).text, format_fixed(v->delay_max_ns, 0).text,

@@ -14,6 +14,7 @@ struct facts {
 	const struct view_probe *probe; /* the headline's; all zero threads when there is none */
 	bool has_probe, exact;          /* exact: the probe sees every switch and knows the calls */
 	bool disk, socket;
+	bool reads, writes; /* what a disk workload does */
 	double held_ns[VIEW_KIND_COUNT], parked_ns[VIEW_KIND_COUNT];
 	double held_mean[VIEW_KIND_COUNT], parked_mean[VIEW_KIND_COUNT];
 	/* What lost events can hide. A thread that was never seen is missing for the whole window:

@@ -183,8 +183,9 @@ void rule_hidden_workers(const struct facts *f, struct finding *out)
 		                   : "buffered writes, fsync, or what IOSQE_ASYNC asks for");
 	else
 		finding_advise(out, "%s needs no such thread.",
-		               f->disk ? "--engine uring with direct reads"
-		                       : "--engine uring or epoll");
+		               !f->disk    ? "--engine uring or epoll"
+		               : f->writes ? "--engine uring with --direct 1 and no fsync"
+		                           : "--engine uring with direct reads");
 	finding_show(out, "threads_held_mean", held);
 	finding_show(out, "threads_parked_mean", f->parked_mean[k]);
 	finding_show(out, "threads_max", most);
@@ -198,8 +199,8 @@ void rule_serial_per_file(const struct facts *f, struct finding *out)
 	const bool glibc = name_is(f->run.engine, "posix-aio") ||
 	                   name_is(f->run.engine, "posix-aio-signal");
 
-	if (!f->disk || !glibc || !(f->run.depth >= 2) || !(s->in_flight_mean >= 1.5) ||
-	    !(s->served_mean >= 0.5 && s->served_mean <= 1.1))
+	if (!f->disk || !glibc || f->run.files > 1 || !(f->run.depth >= 2) ||
+	    !(s->in_flight_mean >= 1.5) || !(s->served_mean >= 0.5 && s->served_mean <= 1.1))
 		return;
 	/* glibc's rule is known, so a loss leaves a doubt rather than nothing */
 	out->raised = isnan(f->run.served_ns) && f->misstated_threads > 0.1 ? WITHHELD : RAISED;
@@ -210,7 +211,8 @@ void rule_serial_per_file(const struct facts *f, struct finding *out)
 	    "Asked for %s at once, served %s at a time: POSIX AIO takes the requests of one "
 	    "file strictly in turn, whatever the depth.",
 	    format_count(f->run.depth).text, format_fixed(s->served_mean, 2).text);
-	finding_advise(out, "Spread the requests over several files, or use --engine uring.");
+	finding_advise(out, "Spread the requests over several files (--files 8), or use --engine "
+	                    "uring.");
 	finding_show(out, "depth", f->run.depth);
 	finding_show(out, "in_flight_mean", s->in_flight_mean);
 	finding_show(out, "served_mean", s->served_mean);

@@ -49,10 +49,13 @@ void rule_page_cache(const struct facts *f, struct finding *out)
 	else if (known)
 		finding_say(out,
 		            "%s %s made %s block requests (%s in bytes reached the disk): the page "
-		            "cache served them, inside the call. This is not disk I/O.",
+		            "cache %s. This is not disk I/O.",
 		            format_count(f->run.operations).text, facts_requests(f),
 		            format_count(f->probe->block_requests).text,
-		            format_percent(reached_disk(f)).text);
+		            format_percent(reached_disk(f)).text,
+		            f->writes ? "took them, and threads of the kernel's own write them to "
+		                        "the disk later"
+		                      : "served them, inside the call");
 	else
 		finding_say(
 		    out, "The file was read into the page cache first (--cache hot): this is not "
@@ -61,6 +64,9 @@ void rule_page_cache(const struct facts *f, struct finding *out)
 	            " Nothing is in flight for longer than the copy, and nobody waits for a disk.");
 	if (in_memory(f))
 		finding_advise(out, "Name a place on a disk: --directory DIR.");
+	else if (f->writes)
+		finding_advise(out, "--direct 1 writes to the disk; --workload disk-fsync waits "
+		                    "until the data is there.");
 	else
 		finding_advise(
 		    out, "--direct 1 reads from the disk; --cache cold drops this file's pages "

@@ -158,6 +158,9 @@ static void plan_read(struct reader *r, const json_t *plan, struct run_view *v)
 	v->threads = reader_number(r, plan, "threads");
 	v->pool = reader_number(r, plan, "pool");
 	v->block_bytes = reader_number(r, plan, "block_bytes");
+	v->files = reader_number(r, plan, "files");
+	v->fsync_every = reader_number(r, plan, "fsync_every");
+	v->read_percent = reader_number(r, plan, "read_percent");
 	v->rate_per_s = reader_number(r, plan, "rate_per_s");
 	v->repeat = reader_number(r, plan, "repeat");
 	v->delay_min_ns = reader_number(r, plan, "delay_min_ns");
@@ -200,6 +203,9 @@ static void measured_read(struct reader *r, const json_t *measured, struct run_v
 	v->compute_units_per_s = reader_number(r, measured, "compute_units_per_s");
 	v->compute_units_per_s_alone = reader_number(r, measured, "compute_units_per_s_alone");
 	v->verified = reader_boolean(r, measured, "verified");
+	const json_t *read_back = reader_object(r, measured, "read_back");
+	v->written_blocks = reader_number(r, read_back, "written_blocks");
+	v->checked_blocks = reader_number(r, read_back, "checked_blocks");
 	v->latency_submitted = histogram_get(r, measured, "latency_submitted_ns");
 	v->latency_scheduled = histogram_get(r, measured, "latency_scheduled_ns");
 }

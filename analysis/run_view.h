@@ -86,6 +86,7 @@ struct run_view {
 
 	const char *engine, *workload, *wait, *cache, *transport, *file;
 	double depth, batch, threads, pool, block_bytes, rate_per_s, repeat;
+	double files, fsync_every, read_percent;
 	double delay_min_ns, delay_max_ns, duration_ns, warmup_ns;
 	enum view_boolean direct, synchronous;
 
@@ -94,6 +95,7 @@ struct run_view {
 	double in_flight_ns, served_ns, cpu_user_ns, cpu_system_ns;
 	double compute_units, compute_units_per_s, compute_units_per_s_alone;
 	enum view_boolean verified;
+	double written_blocks, checked_blocks; /* of what was read back after the run */
 	const json_t *latency_submitted, *latency_scheduled; /* checked; NULL when not measured */
 
 	struct view_probe probes[VIEW_PROBES_MAX];

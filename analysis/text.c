@@ -190,6 +190,14 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 		    name_is(v->cache, "hot")    ? " (hot)"
 		    : name_is(v->cache, "cold") ? " (cold)"
 		                                : "");
+	if (v->files > 1)
+		ADD(", %s files", format_count(v->files).text);
+	if (!isnan(v->read_percent))
+		ADD(", %s %% reads", format_fixed(v->read_percent, 0).text);
+	if (v->fsync_every > 1)
+		ADD(", fsync after every %s writes", format_count(v->fsync_every).text);
+	else if (v->fsync_every == 1)
+		ADD(", fsync after every write");
 	if (v->transport)
 		ADD(", %s", format_name(transport, sizeof transport, v->transport, 10, true));
 	if (v->delay_max_ns > 0 && v->delay_min_ns == v->delay_max_ns)

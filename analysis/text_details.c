@@ -93,6 +93,9 @@ static void add_cost(char line[DETAIL_SIZE], const struct run_view *v, const str
 		    format_ratio(s->block_requests_per_operation).text);
 	if (v->short_count > 0)
 		add(line, " Short transfers: %s.", format_count(v->short_count).text);
+	if (v->written_blocks >= 1)
+		add(line, " Read back after the run: %s of %s blocks, each as it was written last.",
+		    format_count(v->checked_blocks).text, format_count(v->written_blocks).text);
 	if (!isnan(s->latency_scheduled_p99_ns))
 		add(line, " Counted from its scheduled start a request took %s (p50), %s (p99).",
 		    format_time(s->latency_scheduled_p50_ns).text,

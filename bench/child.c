@@ -37,6 +37,7 @@ pid_t child_fork(const char *name)
 	for (int sig = 1; sig < NSIG; sig++)
 		signal(sig, SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE results in EFBIG */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	return 0;

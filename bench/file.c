@@ -1,4 +1,4 @@
-/* Makes, finds, fills and removes the file of the disk workloads: see file.h. */
+/* Finds, takes and removes the files of the disk workloads: see file.h. */
 #include "bench/file.h"
 
 #include <errno.h>
@@ -8,13 +8,12 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <linux/fs.h>
 
+#include "bench/random.h"
 #include "bench/units.h"
 
 enum { CHUNK = 1 << 20, LOCK_TRIES = 100 };
@@ -25,79 +24,28 @@ static int complain(int err, const char *path, const char *what, char why[PLAN_W
 	return err;
 }
 
-static int complain_no_space(const char *path, uint64_t size, int fd, char why[PLAN_WHY_SIZE])
+bool file_path(const char *path, uint32_t index, char out[PLAN_PATH_SIZE])
 {
-	struct statvfs fs = {0};
-	char want[32];
+	size_t length = strlen(path);
+	char digits[12];
+	uint32_t count = 0;
 
-	fstatvfs(fd, &fs);
-	snprintf(why, PLAN_WHY_SIZE,
-	         "%.200s: cannot fill %s: the file system is full (%llu MiB are free); use a "
-	         "smaller --size, or another --directory",
-	         path, units_format_size(size, want),
-	         (unsigned long long)(fs.f_bavail * fs.f_frsize >> 20));
-	return -ENOSPC;
+	for (; index; index /= 10)
+		digits[count++] = (char)('0' + index % 10);
+	if (length + count + 2 > PLAN_PATH_SIZE)
+		return false;
+	memcpy(out, path, length);
+	if (count)
+		out[length++] = '.';
+	while (count)
+		out[length++] = digits[--count];
+	out[length] = 0;
+	return true;
 }
 
-static int complain_file_limit(const char *path, uint64_t size, char why[PLAN_WHY_SIZE])
+uint64_t file_seed(uint64_t seed, uint32_t index)
 {
-	struct rlimit limit = {0};
-	char want[32];
-
-	getrlimit(RLIMIT_FSIZE, &limit);
-	snprintf(why, PLAN_WHY_SIZE,
-	         "%.200s: cannot fill %s: RLIMIT_FSIZE is %llu bytes; raise it with ulimit -f, or "
-	         "use a smaller --size",
-	         path, units_format_size(size, want), (unsigned long long)limit.rlim_cur);
-	return -EFBIG;
-}
-
-/* Whether the file system cannot hold so many bytes; better known before than after an hour. */
-static bool lacks_space(int fd, uint64_t size)
-{
-	struct statvfs fs;
-	struct stat st;
-
-	return fstatvfs(fd, &fs) == 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-	       fs.f_bavail * fs.f_frsize + (uint64_t)st.st_blocks * 512 < size;
-}
-
-/* Fills fd to size. Past the page cache where the file system can, so that it starts cold. */
-static int fill(int fd, const struct plan *plan, const char *path, uint64_t size,
-                const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
-{
-	char *chunk = NULL;
-	int err = 0;
-
-	if (lacks_space(fd, size))
-		return complain_no_space(path, size, fd, why);
-	chunk = aligned_alloc(4096, CHUNK);
-	if (!chunk)
-		return complain(-ENOMEM, path, "cannot fill it", why);
-	for (uint64_t at = 0; at < size && !err;) {
-		const size_t bytes = size - at < CHUNK ? (size - at) & ~511ull : CHUNK;
-		ssize_t n;
-
-		if (!bytes)
-			break;
-		file_fill(chunk, bytes, at, plan->seed);
-		n = *stop ? -1 : pwrite(fd, chunk, bytes, (off_t)at);
-		if (n > 0)
-			at += (uint64_t)n & ~511ull;
-		else if (*stop)
-			err = complain(-EINTR, path, "interrupted while it was filled", why);
-		else if (errno == EFBIG)
-			err = complain_file_limit(path, size, why);
-		else if (n == 0 || errno == ENOSPC || errno == EDQUOT)
-			err = complain_no_space(path, size, fd, why);
-		else if (errno != EINTR)
-			err = complain(-errno, path, "cannot fill it", why);
-	}
-	if (!err && fdatasync(fd) != 0)
-		err = errno == ENOSPC ? complain_no_space(path, size, fd, why)
-		                      : complain(-errno, path, "cannot fill it", why);
-	free(chunk);
-	return err;
+	return index ? random_stream(seed, index) : seed;
 }
 
 /* The bytes of a regular file or a block device; 0 for anything else. */
@@ -118,17 +66,18 @@ static uint64_t file_bytes(int fd)
 /* Whether its first and last blocks up to size are ours; takes the seed from them. */
 static bool is_ours(int fd, uint64_t size, uint64_t *seed)
 {
-	const uint64_t ends[] = {0, (size & ~511ull) - 512};
-	uint64_t sector[64];
+	const uint64_t ends[] = {0, size < 512 ? 0 : (size & ~511ull) - 512};
+	uint64_t sector[64], found = 0;
 
 	for (int i = 0; i < 2; i++) {
 		if (pread(fd, sector, sizeof sector, (off_t)ends[i]) != sizeof sector)
 			return false;
 		if (i == 0)
-			*seed = sector[2];
-		if (!file_check(sector, sizeof sector, ends[i], *seed))
+			found = sector[2];
+		if (!file_check(sector, sizeof sector, ends[i], found, FILE_ANY_GENERATION))
 			return false;
 	}
+	*seed = found;
 	return true;
 }
 
@@ -164,47 +113,55 @@ static int complain_short(const struct plan *plan, uint64_t bytes, char why[PLAN
 	return -EINVAL;
 }
 
+/* Makes the named file, or fills it anew. Returns its descriptor, or -errno with why. */
+static int make_named(const struct plan *plan, uint64_t size, const volatile sig_atomic_t *stop,
+                      char why[PLAN_WHY_SIZE])
+{
+	const bool created = access(plan->file, F_OK) != 0;
+	const int fd = open_kind(plan->file, O_RDWR | O_CREAT, why);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = file_make(fd, plan->file, size, plan->seed, stop, why);
+	if (!err)
+		return fd;
+	close(fd);
+	if (created)
+		unlink(plan->file);
+	return err;
+}
+
 /* A file of the user's: only looked at, unless it may be overwritten and is missing or short. */
 static int prepare_named(struct plan *plan, struct file_lease *lease,
                          const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
-	int fd = open_kind(plan->file, O_RDONLY, why), err = 0;
+	int fd = open_kind(plan->file, O_RDONLY, why);
 	uint64_t bytes = fd >= 0 ? file_bytes(fd) : 0;
-	uint64_t want = plan->size_bytes ? plan->size_bytes : FILE_SIZE_DEFAULT;
-	bool created = false;
+	const uint64_t want = plan->size_bytes ? plan->size_bytes : FILE_SIZE_DEFAULT;
 	const bool enough = fd >= 0 && bytes >= (plan->size_bytes ? want : plan->block_bytes);
 
-	if (fd == -ENOENT && !plan->overwrite) {
+	if (fd == -ENOENT && !plan->overwrite)
 		snprintf(why, PLAN_WHY_SIZE,
 		         "%.200s: it does not exist; name a file that does, or add --overwrite to "
 		         "have it made",
 		         plan->file);
+	if (fd < 0 && (fd != -ENOENT || !plan->overwrite))
 		return fd;
-	}
-	if (fd < 0 && fd != -ENOENT)
-		return fd;
-	if (!enough && plan->overwrite) {
+	if (!enough) {
 		if (fd >= 0)
 			close(fd);
-		created = access(plan->file, F_OK) != 0;
-		fd = open_kind(plan->file, O_RDWR | O_CREAT, why);
-		if (fd < 0)
-			return fd;
-		err = fill(fd, plan, plan->file, want, stop, why);
-		if (err && created)
-			unlink(plan->file);
+		fd = plan->overwrite ? make_named(plan, want, stop, why)
+		                     : complain_short(plan, bytes, why);
 		bytes = want;
-	} else if (!enough) {
-		err = complain_short(plan, bytes, why);
 	}
-	if (err) {
-		close(fd);
-		return err;
-	}
+	if (fd < 0)
+		return fd;
 	if (!plan->size_bytes)
 		plan->size_bytes = bytes;
+	plan->file_seed = plan->seed;
 	plan->file_verified = is_ours(fd, plan->size_bytes, &plan->file_seed);
-	lease->fd = fd;
+	lease->fds[lease->count++] = fd;
 	return 0;
 }
 
@@ -230,97 +187,166 @@ static int open_shared(const char *path, char why[PLAN_WHY_SIZE])
 		close(fd);
 		usleep(10000);
 	}
-	return complain(-EBUSY, path, "another iostudy is filling it", why);
+	return complain(-EBUSY, path, "another iostudy is filling it or writes to it", why);
 }
 
-/* Our own file: made, or taken over from an earlier run that kept it. */
+/* One of our own files: made, or taken over from an earlier run that kept it. */
 static int prepare_own(struct plan *plan, struct file_lease *lease,
                        const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
-	int fd = open_shared(plan->file, why), err;
-	uint64_t bytes;
+	const uint32_t index = lease->count;
+	const uint64_t size = plan->size_bytes / plan->files;
+	uint64_t bytes, seed = 0;
+	char path[PLAN_PATH_SIZE];
+	int fd, err = 0;
+	bool fill;
 
+	if (!file_path(plan->file, index, path))
+		return complain(-ENAMETOOLONG, plan->file, "cannot make it", why);
+	fd = open_shared(path, why);
 	if (fd < 0)
 		return fd;
-	if (!plan->size_bytes)
-		plan->size_bytes = FILE_SIZE_DEFAULT;
 	bytes = file_bytes(fd);
-	if (bytes && !is_ours(fd, bytes < 512 ? 512 : bytes, &plan->file_seed)) {
-		close(fd);
+	if (bytes && !is_ours(fd, bytes, &seed)) {
 		snprintf(why, PLAN_WHY_SIZE,
 		         "%.200s: it exists and was not made by iostudy; remove it, name another "
 		         "--directory, or use it as it is with --filename",
-		         plan->file);
+		         path);
+		close(fd);
 		return -EEXIST;
 	}
-	if (bytes < plan->size_bytes) {
-		if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-			close(fd);
-			return complain(-EBUSY, plan->file,
-			                "it must grow, and another iostudy uses it", why);
-		}
-		err = fill(fd, plan, plan->file, plan->size_bytes, stop, why);
-		plan->file_seed = plan->seed;
-		if (err) {
-			unlink(plan->file);
-			close(fd);
-			return err;
-		}
-	}
-	flock(fd, LOCK_SH);
-	plan->file_verified = true;
-	lease->fd = fd;
-	lease->made = true;
-	return 0;
+	fill = bytes < size || (index && seed != file_seed(plan->file_seed, index));
+	if (index == 0)
+		plan->file_seed = fill ? plan->seed : seed;
+	lease->fds[lease->count++] = fd; /* from here on its release is file_release's */
+	if (fill && flock(fd, LOCK_EX | LOCK_NB) != 0)
+		err = complain(-EBUSY, path, "it must be filled anew, and another iostudy uses it",
+		               why);
+	else if (fill)
+		err = file_make(fd, path, size, file_seed(plan->file_seed, index), stop, why);
+	if (!err)
+		flock(fd, LOCK_SH);
+	return err;
 }
 
 int file_prepare(struct plan *plan, struct file_lease *lease, const volatile sig_atomic_t *stop,
                  char why[PLAN_WHY_SIZE])
 {
-	*lease = (struct file_lease){.fd = -1};
+	int err = 0;
+
+	*lease = (struct file_lease){.made = !plan->file_named};
 	snprintf(lease->path, sizeof lease->path, "%s", plan->file);
 	if (plan->file_named)
 		return prepare_named(plan, lease, stop, why);
-	return prepare_own(plan, lease, stop, why);
+	if (!plan->size_bytes)
+		plan->size_bytes = FILE_SIZE_DEFAULT;
+	while (!err && lease->count < plan->files)
+		err = prepare_own(plan, lease, stop, why);
+	plan->file_verified = !err;
+	if (err)
+		file_release(lease, false);
+	return err;
+}
+
+/* Who writes to a block device must be alone there: not below a mounted file system. */
+static int claim_named(const struct plan *plan, struct file_lease *lease, char why[PLAN_WHY_SIZE])
+{
+	struct stat st;
+	int fd;
+
+	if (fstat(lease->fds[0], &st) != 0)
+		return complain(-errno, plan->file, "cannot look at it", why);
+	fd = open_kind(plan->file, O_RDWR | (S_ISBLK(st.st_mode) ? O_EXCL : 0), why);
+	if (fd == -EBUSY)
+		snprintf(why, PLAN_WHY_SIZE,
+		         "%.200s: it is in use, by a mounted file system or another program, and "
+		         "is not written to",
+		         plan->file);
+	if (fd < 0)
+		return fd;
+	close(lease->fds[0]);
+	lease->fds[0] = fd;
+	return 0;
+}
+
+int file_claim(const struct plan *plan, struct file_lease *lease, char why[PLAN_WHY_SIZE])
+{
+	int err = 0;
+
+	if (lease->claimed)
+		return 0;
+	if (plan->file_named)
+		err = claim_named(plan, lease, why);
+	for (uint32_t i = 0; !err && i < lease->count; i++)
+		if (flock(lease->fds[i], LOCK_EX | LOCK_NB) != 0)
+			err = complain(-EBUSY, plan->file,
+			               "it is to be written to, and another iostudy uses it; name "
+			               "another --directory",
+			               why);
+	lease->claimed = !err;
+	return err;
+}
+
+void file_unlink(const struct file_lease *lease)
+{
+	char path[PLAN_PATH_SIZE];
+
+	for (uint32_t i = 0; lease->made && i < lease->count; i++)
+		if (flock(lease->fds[i], LOCK_EX | LOCK_NB) == 0 && file_path(lease->path, i, path))
+			unlink(path);
 }
 
 void file_release(struct file_lease *lease, bool keep)
 {
-	if (lease->fd < 0)
-		return;
-	if (lease->made && !keep && flock(lease->fd, LOCK_EX | LOCK_NB) == 0)
-		unlink(lease->path);
-	close(lease->fd);
-	lease->fd = -1;
+	if (!keep)
+		file_unlink(lease);
+	for (uint32_t i = 0; i < lease->count; i++)
+		close(lease->fds[i]);
+	lease->count = 0;
 }
 
-int file_cache_drop(const char *path)
+static int cache_drop(int fd)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
 	if (fdatasync(fd) != 0 && errno != EROFS && errno != EINVAL)
-		err = -errno;
-	if (!err)
-		err = -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-	close(fd);
-	return err;
+		return -errno;
+	return -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
-int file_cache_fill(const char *path)
+static int cache_fill(int fd)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
 	char *chunk = malloc(CHUNK);
+	int err = chunk ? 0 : -ENOMEM;
 	ssize_t n;
 
-	if (fd < 0 || !chunk)
-		err = fd < 0 ? -errno : -ENOMEM;
 	while (!err && (n = read(fd, chunk, CHUNK)) != 0)
 		if (n < 0 && errno != EINTR)
 			err = -errno;
 	free(chunk);
-	if (fd >= 0)
-		close(fd);
 	return err;
+}
+
+static int cache_each(const struct plan *plan, int (*act)(int fd))
+{
+	char path[PLAN_PATH_SIZE];
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < plan->files; i++) {
+		const int fd = file_path(plan->file, i, path) ? open(path, O_RDONLY | O_CLOEXEC)
+		                                              : -1;
+
+		err = fd < 0 ? -errno : act(fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	return err;
+}
+
+int file_cache_drop(const struct plan *plan)
+{
+	return cache_each(plan, cache_drop);
+}
+
+int file_cache_fill(const struct plan *plan)
+{
+	return cache_each(plan, cache_fill);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "bench/units.h"
 #include "bench/workload.h"
 
 enum { SPARE_FDS = 64 }; /* descriptors that a process needs beside its connections */
@@ -20,7 +21,30 @@ void limits_raise(void)
 	}
 }
 
-int limits_check(const struct plan *plan, char why[PLAN_WHY_SIZE])
+/* The kernel would rather end some process than refuse memory that is not there. */
+static int check_memory(const struct plan *plan, char why[PLAN_WHY_SIZE])
+{
+	const uint64_t want = plan->depth * plan->block_bytes;
+	unsigned long long available_kib = 0;
+	char line[128], need[32], block[32];
+	FILE *file = fopen("/proc/meminfo", "re");
+
+	while (file && !available_kib && fgets(line, sizeof line, file))
+		if (sscanf(line, "MemAvailable: %llu", &available_kib) != 1)
+			available_kib = 0;
+	if (file)
+		fclose(file);
+	if (!plan_uses(plan, USE_FILES) || !available_kib || want / 1024 <= available_kib / 4 * 3)
+		return 0;
+	snprintf(why, PLAN_WHY_SIZE,
+	         "--depth %u with --bs %s needs %s of memory, and %llu MiB are available: use a "
+	         "smaller --depth or --bs",
+	         plan->depth, units_format_size(plan->block_bytes, block),
+	         units_format_size(want, need), available_kib / 1024);
+	return -ENOMEM;
+}
+
+static int check_descriptors(const struct plan *plan, char why[PLAN_WHY_SIZE])
 {
 	const unsigned long long want = (unsigned long long)plan->depth + SPARE_FDS;
 	struct rlimit files;
@@ -40,6 +64,13 @@ int limits_check(const struct plan *plan, char why[PLAN_WHY_SIZE])
 		         plan->depth, want, (unsigned long long)files.rlim_cur,
 		         (unsigned long long)files.rlim_cur - SPARE_FDS);
 	return -EMFILE;
+}
+
+int limits_check(const struct plan *plan, char why[PLAN_WHY_SIZE])
+{
+	const int err = check_memory(plan, why);
+
+	return err ? err : check_descriptors(plan, why);
 }
 
 void limits_prefer_us(bool prefer)

@@ -9,8 +9,8 @@
 /* Raises the limit of descriptors as far as it goes without privileges. */
 void limits_raise(void);
 
-/* Refuses what must fail for want of descriptors, before anything has begun. 0, or -EMFILE with
- * why: the limit, its value and the remedy. */
+/* Refuses what must fail for want of descriptors or of memory for blocks, before anything has
+ * begun. 0, or -EMFILE or -ENOMEM with why: the limit, its value and the remedy. */
 int limits_check(const struct plan *plan, char why[PLAN_WHY_SIZE]);
 
 /* The edges are to be read at their time, whatever the subject does to the CPUs: the parent, which

@@ -25,6 +25,7 @@ struct turn {
 	uint32_t running;     /* slots that are ready or in flight */
 	struct witness_thread mine; /* the counters; published as a whole */
 	bool synchronous, over;
+	bool told;               /* that the depth was reached */
 	char why[PLAN_WHY_SIZE]; /* of the first failure */
 	uint64_t block[COMPUTE_WORDS], hash;
 };
@@ -255,6 +256,17 @@ static int reap(struct turn *t)
 	return n;
 }
 
+/* The warm-up begins when the depth is reached, or when so many operations have ended that more
+ * are not to be expected. A call that blocks is the whole depth of its thread. */
+static void tell_started(struct turn *t)
+{
+	if (t->told ||
+	    (!t->synchronous && t->ready_count && t->mine.operations < t->loop->workload->slots))
+		return;
+	t->told = true;
+	witness_count(&t->loop->witness->started);
+}
+
 static int turn_round(struct turn *t)
 {
 	int n = 0;
@@ -266,6 +278,7 @@ static int turn_round(struct turn *t)
 				return n;
 		}
 	} while (!t->synchronous && t->ready_count && n > 0);
+	tell_started(t);
 	n = reap(t);
 	if (n > 0)
 		take(t, (uint32_t)n);
@@ -312,7 +325,8 @@ int loop_run(struct loop *loop, char why[PLAN_WHY_SIZE])
 	t.mine.changed_ns = t.now_ns = witness_now_ns();
 	for (uint32_t slot = 0; slot < loop->workload->slots; slot++)
 		begin_operation(&t, slot);
-	witness_count(&loop->witness->started);
+	if (t.synchronous)
+		tell_started(&t);
 	while (t.running && !t.over && n >= 0 &&
 	       !__atomic_load_n(&loop->witness->stop, __ATOMIC_RELAXED))
 		n = turn_round(&t);

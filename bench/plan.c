@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/file.h"
 #include "bench/json_text.h"
 #include "bench/units.h"
 #include "bench/workload.h"
@@ -24,37 +25,44 @@ const char *const plan_transport_names[] = {"tcp", "unix"};
 
 const struct plan_setting plan_settings[] = {
     {"wait", NULL, "HOW", "how waiting is spent: park, spin, compute", TYPE_ENUM, FIELD(wait), 0, 0,
-     plan_wait_names, WAIT_COUNT},
+     plan_wait_names, WAIT_COUNT, USE_ALWAYS},
     {"depth", "iodepth", "N", "requests wanted in flight, over all threads", TYPE_COUNT,
-     FIELD(depth), 1, PLAN_DEPTH_MAX, NULL, 0},
+     FIELD(depth), 1, PLAN_DEPTH_MAX, NULL, 0, USE_ALWAYS},
     {"batch", "iodepth_batch", "N", "most requests of one submission and of one reap", TYPE_COUNT,
-     FIELD(batch), 1, 4096, NULL, 0},
+     FIELD(batch), 1, 4096, NULL, 0, USE_ASYNC},
     {"threads", "numjobs", "N", "threads that submit (blocking: as many as the depth)", TYPE_COUNT,
-     FIELD(threads), 1, PLAN_THREADS_MAX, NULL, 0},
+     FIELD(threads), 1, PLAN_THREADS_MAX, NULL, 0, USE_ALWAYS},
     {"pool", NULL, "N", "threads of the pool (one per request)", TYPE_COUNT, FIELD(pool), 1,
-     PLAN_THREADS_MAX, NULL, 0},
-    {"bs", "blocksize", "SIZE", "block size", TYPE_SIZE, FIELD(block_bytes), 512, 16 << 20, NULL,
-     0},
-    {"size", "filesize", "SIZE", "size of the file", TYPE_SIZE, FIELD(size_bytes), 512, 1ull << 44,
-     NULL, 0},
-    {"direct", NULL, "0|1", "1: past the page cache", TYPE_FLAG, FIELD(direct), 0, 1, NULL, 0},
+     PLAN_THREADS_MAX, NULL, 0, USE_POOL},
+    {"bs", "blocksize", "SIZE", "block size", TYPE_SIZE, FIELD(block_bytes), 512, 1ull << 30, NULL,
+     0, USE_FILES},
+    {"size", "filesize", "SIZE", "size of all files together", TYPE_SIZE, FIELD(size_bytes), 512,
+     1ull << 44, NULL, 0, USE_FILES},
+    {"files", "nrfiles", "N", "spread the blocks over so many files", TYPE_COUNT, FIELD(files), 1,
+     FILE_COUNT_MAX, NULL, 0, USE_OWN_FILE},
+    {"direct", NULL, "0|1", "1: past the page cache", TYPE_FLAG, FIELD(direct), 0, 1, NULL, 0,
+     USE_FILES},
     {"cache", NULL, "cold|hot", "with --direct 0: drop the file's cache first, or fill it",
-     TYPE_ENUM, FIELD(cache), 0, 0, plan_cache_names, CACHE_COUNT},
+     TYPE_ENUM, FIELD(cache), 0, 0, plan_cache_names, CACHE_COUNT, USE_CACHE},
+    {"fsync", NULL, "N", "fsync after every N writes (0: never; disk-fsync: 1)", TYPE_COUNT,
+     FIELD(fsync), 0, 1 << 30, NULL, 0, USE_WRITES},
+    {"read-percent", "rwmixread", "N", "share of the reads in disk-randrw", TYPE_COUNT,
+     FIELD(read_percent), 0, 100, NULL, 0, USE_MIXED},
     {"runtime", "duration", "TIME", "the window that is measured", TYPE_TIME, FIELD(duration_ns),
-     1000000, 24 * 3600 * SECOND, NULL, 0},
+     1000000, 24 * 3600 * SECOND, NULL, 0, USE_ALWAYS},
     {"warmup", "ramp_time", "TIME", "before the window", TYPE_TIME, FIELD(warmup_ns), 0,
-     3600 * SECOND, NULL, 0},
+     3600 * SECOND, NULL, 0, USE_ALWAYS},
     {"operations", "number_ios", "N", "end after N operations, without warm-up", TYPE_COUNT,
-     FIELD(operations), 1, 1ull << 40, NULL, 0},
+     FIELD(operations), 1, 1ull << 40, NULL, 0, USE_ALWAYS},
     {"delay", NULL, "TIME[-TIME]", "what the peer or the timer waits, fixed or random", TYPE_DELAY,
-     FIELD(delay_min_ns), 0, 3600 * SECOND, NULL, 0},
+     FIELD(delay_min_ns), 0, 3600 * SECOND, NULL, 0, USE_DELAY},
     {"transport", NULL, "tcp|unix", "sockets to the peer", TYPE_ENUM, FIELD(transport), 0, 0,
-     plan_transport_names, TRANSPORT_COUNT},
+     plan_transport_names, TRANSPORT_COUNT, USE_SOCKETS},
     {"seed", "randseed", "N", "of offsets, delays and block contents", TYPE_COUNT, FIELD(seed), 0,
-     INT64_MAX, NULL, 0},
+     INT64_MAX, NULL, 0, USE_ALWAYS},
     {"filename", NULL, "FILE", "use this file; written to only with --overwrite", TYPE_PATH,
-     FIELD(file), 0, 0, NULL, 0},
-    {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, 0},
+     FIELD(file), 0, 0, NULL, 0, USE_FILES},
+    {NULL, NULL, NULL, NULL, 0, 0, 0, 0, 0, NULL, 0, 0},
 };
 
 void plan_default(struct plan *plan)
@@ -66,6 +74,8 @@ void plan_default(struct plan *plan)
 	    .batch = 8,
 	    .block_bytes = 4096,
 	    .direct = true,
+	    .files = 1,
+	    .read_percent = 50,
 	    .duration_ns = 2 * SECOND,
 	    .warmup_ns = SECOND / 2,
 	    .delay_min_ns = 20 * 1000000,
@@ -228,71 +238,6 @@ const char *plan_get(const struct plan *plan, const struct plan_setting *s, char
 	return buffer;
 }
 
-static int complete_disk(const struct plan *plan, char why[PLAN_WHY_SIZE])
-{
-	char block[32], size[32];
-
-	units_format_size(plan->block_bytes, block);
-	units_format_size(plan->size_bytes, size);
-	if (plan->block_bytes % 512 != 0) {
-		snprintf(why, PLAN_WHY_SIZE, "--bs %s is not a multiple of 512 bytes, the sector",
-		         block);
-		return -EINVAL;
-	}
-	if (plan->size_bytes && plan->size_bytes < plan->block_bytes) {
-		snprintf(why, PLAN_WHY_SIZE, "--size %s is smaller than one block (--bs %s)", size,
-		         block);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
-{
-	const struct engine_ops *engine = engine_find(plan->engine);
-	const struct workload_ops *workload = workload_find(plan->workload);
-	int err = 0;
-
-	if (!engine || !workload) {
-		snprintf(why, PLAN_WHY_SIZE, "no such %s: %s", engine ? "workload" : "engine",
-		         engine ? plan->workload : plan->engine);
-		return -EINVAL;
-	}
-	if (workload->need & ENGINE_FILES)
-		err = complete_disk(plan, why);
-	if (err)
-		return err;
-	if (engine->caps & ENGINE_SYNCHRONOUS) {
-		plan->wait = WAIT_PARK;
-		if (!plan->threads)
-			plan->threads = plan->depth;
-	}
-	if (!plan->threads)
-		plan->threads = 1;
-	if (plan->threads > plan->depth) {
-		snprintf(why, PLAN_WHY_SIZE,
-		         "--threads %u needs --depth %u or more: every thread keeps a request",
-		         plan->threads, plan->threads);
-		return -EINVAL;
-	}
-	if (plan->threads > PLAN_THREADS_MAX) {
-		snprintf(
-		    why, PLAN_WHY_SIZE,
-		    "%s would take %u threads, one per request; the limit is %d: use --threads",
-		    engine->name, plan->threads, PLAN_THREADS_MAX);
-		return -ERANGE;
-	}
-	if (plan->pool && plan->pool < plan->threads) {
-		snprintf(why, PLAN_WHY_SIZE,
-		         "--pool %u is fewer than --threads %u: each thread needs a worker",
-		         plan->pool, plan->threads);
-		return -EINVAL;
-	}
-	if (plan->batch > plan->depth)
-		plan->batch = plan->depth;
-	return 0;
-}
-
 static json_t *null_unless(bool known, json_int_t value)
 {
 	return known ? json_integer(value) : json_null();
@@ -312,8 +257,8 @@ json_t *plan_to_json(const struct plan *plan)
 	const bool delays = socket || need & ENGINE_TIMERS;
 
 	return json_pack(
-	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n,"
-	    " s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
+	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
+	    " s:o, s:o, s:n, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
 	    "engine", plan->engine, "workload", plan->workload, "depth", (json_int_t)plan->depth,
 	    "batch", (json_int_t)plan->batch, "threads", (json_int_t)plan->threads, "pool",
 	    null_unless(plan->pool, plan->pool), "synchronous",
@@ -321,8 +266,11 @@ json_t *plan_to_json(const struct plan *plan)
 	    "block_bytes", null_unless(disk, (json_int_t)plan->block_bytes), "size_bytes",
 	    null_unless(disk, (json_int_t)plan->size_bytes), "direct",
 	    disk ? json_boolean(plan->direct) : json_null(), "cache",
-	    text_unless_null(disk && !plan->direct ? plan_cache_names[plan->cache] : NULL), "file",
-	    disk ? json_text(plan->file) : json_null(), "transport",
+	    text_unless_null(plan_uses(plan, USE_CACHE) ? plan_cache_names[plan->cache] : NULL),
+	    "file", disk ? json_text(plan->file) : json_null(), "files",
+	    null_unless(disk, plan->files), "fsync_every",
+	    null_unless(plan_uses(plan, USE_WRITES) && plan->fsync, plan->fsync), "read_percent",
+	    null_unless(plan_uses(plan, USE_MIXED), plan->read_percent), "transport",
 	    text_unless_null(socket ? plan_transport_names[plan->transport] : NULL), "delay_min_ns",
 	    null_unless(delays, (json_int_t)plan->delay_min_ns), "delay_max_ns",
 	    null_unless(delays, (json_int_t)plan->delay_max_ns), "rate_per_s", "duration_ns",

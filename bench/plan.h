@@ -43,11 +43,15 @@ struct plan {
 	uint64_t block_bytes;
 	uint64_t size_bytes; /* 0: the named file's own, else FILE_SIZE_DEFAULT */
 	bool direct, overwrite;
-	uint32_t cache; /* enum plan_cache; without direct */
-	char file[PLAN_PATH_SIZE];
-	bool file_named;    /* by the user: it is his, and never removed */
-	bool file_verified; /* filled by us, so that its blocks can be checked */
-	uint64_t file_seed; /* with which it was filled */
+	uint32_t cache;            /* enum plan_cache; without direct, of a workload that reads */
+	uint32_t files;            /* over which the blocks are spread; >= 1 */
+	uint32_t fsync;            /* after every so many writes of a thread; 0: never */
+	uint32_t read_percent;     /* of a workload that reads and writes */
+	char file[PLAN_PATH_SIZE]; /* the first; see file_path */
+	bool file_named;           /* by the user: it is his, and never removed */
+	bool file_verified;        /* filled by us, so that its blocks can be checked */
+	uint64_t file_seed;        /* with which the first was filled */
+	struct ledger *ledger;     /* of a workload that writes, while it runs; shared */
 	/* sockets and timers */
 	uint64_t delay_min_ns, delay_max_ns;
 	uint32_t transport; /* enum plan_transport */
@@ -66,8 +70,32 @@ int plan_set(struct plan *plan, const char *name, const char *value, char why[PL
  * 0, -EINVAL or -ERANGE with why; -EOPNOTSUPP: this engine cannot do this workload, with why. */
 int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE]);
 
+/* Blocks of all its files, of size_bytes in all. */
+uint64_t plan_blocks(const struct plan *plan);
+
 /* The plan as DESIGN's JSON object. NULL when memory is short. */
 json_t *plan_to_json(const struct plan *plan);
+
+/* Which runs a setting means anything to. */
+enum plan_use {
+	USE_ALWAYS,
+	USE_ASYNC,    /* an engine that does not block in submission */
+	USE_POOL,     /* an engine with a pool of threads */
+	USE_FILES,    /* a disk workload */
+	USE_CACHE,    /* one that reads through the page cache */
+	USE_WRITES,   /* one that writes */
+	USE_MIXED,    /* one that does both */
+	USE_OWN_FILE, /* on files of our own */
+	USE_NAMED,    /* on a file that the user named */
+	USE_DELAY,    /* a socket or timer workload */
+	USE_SOCKETS,
+};
+
+/* Whether the setting changes anything in this run. The plan need not be complete. */
+bool plan_uses(const struct plan *plan, enum plan_use use);
+
+/* The end of "--cache is for ..."; what would use it. */
+const char *plan_use_text(enum plan_use use);
 
 /* One setting, for --help and the man page. */
 struct plan_setting {
@@ -79,6 +107,7 @@ struct plan_setting {
 	uint64_t low, high;
 	const char *const *names; /* of an enumeration, or NULL */
 	uint32_t name_count;
+	uint8_t use; /* enum plan_use */
 };
 extern const struct plan_setting plan_settings[]; /* ends with a name of NULL */
 

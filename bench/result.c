@@ -82,6 +82,15 @@ static json_t *latency_to_json(const struct witness_sums *sums)
 	                 number_if(total, sums->latency_max_ns), "buckets", buckets);
 }
 
+static json_t *readback_to_json(const struct run_result *r)
+{
+	if (!r->was_read_back)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o}", "written_blocks", number(r->readback.written),
+	                 "checked_blocks", number(r->readback.checked), "wrong_blocks",
+	                 number(r->readback.wrong));
+}
+
 static json_t *measured_to_json(const struct run_result *r)
 {
 	const struct witness_sums *m = &r->measured;
@@ -96,12 +105,14 @@ static json_t *measured_to_json(const struct run_result *r)
 	if (engine_find(r->plan.engine)->caps & ENGINE_NO_IO)
 		verified = false;
 	return json_pack(
-	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:n}",
+	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+	    "s:n}",
 	    "window_ns", number(r->window_ns), "operations", number(m->operations), "bytes",
 	    number(m->bytes), "short", number(m->shorts), "wrong", number(m->wrong), "failed",
-	    number(m->failed), "errors", errors_to_json(m), "verified", verified, "in_flight_ns",
-	    number(m->in_flight_ns), "served_ns", number_if(r->served_known, r->served_ns),
-	    "cpu_user_ns", number_if(r->cpu_known, r->cpu_user_ns), "cpu_system_ns",
+	    number(m->failed), "errors", errors_to_json(m), "verified", verified, "read_back",
+	    readback_to_json(r), "in_flight_ns", number(m->in_flight_ns), "served_ns",
+	    number_if(r->served_known, r->served_ns), "cpu_user_ns",
+	    number_if(r->cpu_known, r->cpu_user_ns), "cpu_system_ns",
 	    number_if(r->cpu_known, r->cpu_system_ns), "compute_units",
 	    number_if(compute, m->compute_units), "compute_units_per_s",
 	    compute ? json_real((double)m->compute_units / seconds) : json_null(),

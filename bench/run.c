@@ -11,9 +11,9 @@
 
 #include "bench/child.h"
 #include "bench/edge.h"
-#include "bench/file.h"
 #include "bench/limits.h"
 #include "bench/peer.h"
+#include "bench/run_files.h"
 #include "bench/subject.h"
 #include "bench/workload.h"
 
@@ -21,6 +21,9 @@ enum {
 	SLICE_NS = 100000000, /* how long the parent sleeps at most between two looks */
 	GRACE_NS = 200000000, /* how long the subject may take to end by itself */
 };
+
+/* How long the warm-up waits at most for the depth to be reached. */
+static const uint64_t fill_limit_ns = 10000000000;
 
 const char *const run_outcome_names[] = {"ok", "skipped", "failed", "interrupted"};
 
@@ -57,25 +60,6 @@ static void warn(struct run_result *result, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(result->warnings[result->warning_count++], PLAN_WHY_SIZE, format, arguments);
 	va_end(arguments);
-}
-
-static int prepare_cache(struct scene *s)
-{
-	const struct workload_ops *workload = workload_find(s->plan->workload);
-	int err;
-
-	if (!(workload->need & ENGINE_FILES) || s->plan->direct)
-		return 0;
-	if (s->plan->cache == CACHE_HOT)
-		err = file_cache_fill(s->plan->file);
-	else
-		err = file_cache_drop(s->plan->file);
-	if (err)
-		end_with(s->result, OUTCOME_FAILED, "%.200s: cannot %s the page cache: %s",
-		         s->plan->file,
-		         s->plan->cache == CACHE_HOT ? "read it into" : "drop it from",
-		         strerror(-err));
-	return err;
 }
 
 static int start_peer(struct scene *s)
@@ -196,15 +180,16 @@ static bool is_over(struct scene *s)
 	return false;
 }
 
-/* Waits until all threads have counted themselves in word. False: the run is over. */
-static bool await_threads(struct scene *s, const uint32_t *word)
+/* Waits until all threads have counted themselves in word, or that time has come. False: the run is
+ * over. */
+static bool await_threads(struct scene *s, const uint32_t *word, uint64_t until_ns)
 {
 	for (;;) {
 		const uint32_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 
 		if (is_over(s))
 			return false;
-		if (now == s->plan->threads)
+		if (now == s->plan->threads || witness_now_ns() >= until_ns)
 			return true;
 		witness_wait(word, now, SLICE_NS / 10);
 	}
@@ -263,7 +248,7 @@ static void measure(struct scene *s)
 	char why[PROBE_WHY_SIZE] = "";
 	bool begun;
 
-	if (!await_threads(s, &s->witness->ready))
+	if (!await_threads(s, &s->witness->ready, UINT64_MAX))
 		return;
 	if (s->probe && probe_attach(s->probe, s->subject, why) != 0) {
 		end_with(s->result, OUTCOME_FAILED, "probe %s: %s", s->result->probe, why);
@@ -273,8 +258,9 @@ static void measure(struct scene *s)
 	if (!take_edge(s, s->from) || !take_edge(s, s->to) || !take_edge(s, s->from))
 		return;
 	witness_signal(&s->witness->go, 1);
-	begun = await_threads(s,
-	                      s->plan->operations ? &s->witness->finished : &s->witness->started);
+	begun = s->plan->operations
+	            ? await_threads(s, &s->witness->finished, UINT64_MAX)
+	            : await_threads(s, &s->witness->started, witness_now_ns() + fill_limit_ns);
 	if (!s->plan->operations) {
 		if (!begun || !await_time(s, witness_now_ns() + s->plan->warmup_ns))
 			return;
@@ -316,6 +302,7 @@ static void take_down(struct scene *s)
 		witness_signal(&s->witness->stop, 1);
 		child_end(s->subject, GRACE_NS);
 	}
+	run_files_finish(s->result, s->subject > 0, s->options->signal);
 	if (s->probe)
 		probe_close(s->probe);
 	peer_stop(&s->peer);
@@ -348,7 +335,7 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 	if (err)
 		result->status = err == -EOPNOTSUPP ? OUTCOME_SKIPPED : OUTCOME_FAILED;
 	if (!err)
-		err = prepare_cache(&s);
+		err = run_files_begin(result);
 	if (!err)
 		err = start_peer(&s);
 	if (!err)

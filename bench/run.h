@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "bench/plan.h"
+#include "bench/readback.h"
 #include "bench/witness.h"
 #include "probes/probe.h"
 
@@ -40,6 +41,9 @@ struct run_result {
 	uint64_t cpu_user_ns, cpu_system_ns;
 	double steal_share; /* the CPU time that the hypervisor took, as a share of the window; or
 	                       -1 */
+
+	bool was_read_back; /* the run wrote, and its files were looked at afterwards */
+	struct readback readback;
 
 	char probe[32]; /* its name, or empty: none */
 	enum probe_self_test self_test;

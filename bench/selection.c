@@ -6,15 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/fio_words.h"
 #include "bench/nearest.h"
 #include "bench/workload.h"
 #include "engines/engine.h"
-
-/* What fio calls our engines. */
-static const char *const engine_aliases[][2] = {
-    {"io_uring", "uring"},     {"psync", "blocking"}, {"sync", "blocking"},
-    {"posixaio", "posix-aio"}, {NULL, NULL},
-};
 
 static const char *const basic_engines[] = {"blocking", "pool",  "posix-aio",
                                             "libaio",   "epoll", "uring"};
@@ -44,9 +39,7 @@ int selection_add_engine(struct selection *selection, const char *name, char why
 	const char *names[SELECTION_MAX];
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; engine_aliases[i][0]; i++)
-		if (strcmp(name, engine_aliases[i][0]) == 0)
-			name = engine_aliases[i][1];
+	name = fio_words_engine(name);
 	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
 		if (n < SELECTION_MAX)
 			names[n++] = (*ops)->name;
@@ -72,4 +65,14 @@ int selection_add_workload(struct selection *selection, const char *name, char w
 			add_name(selection, (*ops)->name);
 	}
 	return all || workload_find(name) ? 0 : refuse("workload", name, names, n, why);
+}
+
+int selection_add_rw(struct selection *selection, const char *rw, char why[PLAN_WHY_SIZE])
+{
+	const char *reason, *workload = fio_words_workload(rw, &reason);
+
+	if (workload)
+		return selection_add_workload(selection, workload, why);
+	snprintf(why, PLAN_WHY_SIZE, "--rw %.40s: %s (iostudy list workloads)", rw, reason);
+	return -ENOENT;
 }

@@ -21,4 +21,7 @@ struct selection {
 int selection_add_engine(struct selection *selection, const char *name, char why[PLAN_WHY_SIZE]);
 int selection_add_workload(struct selection *selection, const char *name, char why[PLAN_WHY_SIZE]);
 
+/* Adds the workload for a value of fio's --rw. 0, or -ENOENT with why: what is nearest. */
+int selection_add_rw(struct selection *selection, const char *rw, char why[PLAN_WHY_SIZE]);
+
 #endif

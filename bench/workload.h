@@ -20,6 +20,14 @@ enum workload_answer {
 	WORK_WRONG,  /* what came back is not what was asked for: w->why says what */
 };
 
+/* What a disk workload does to its files. */
+enum workload_does {
+	WORK_READS = 1 << 0,
+	WORK_WRITES = 1 << 1,
+	WORK_IN_ORDER = 1 << 2, /* block after block */
+	WORK_SYNCS = 1 << 3,    /* fsync after every write, unless told otherwise */
+};
+
 struct workload;
 
 struct workload_ops {
@@ -27,6 +35,7 @@ struct workload_ops {
 	const char *summary; /* one line for `iostudy list` */
 	size_t size;         /* bytes of the workload's own state, zeroed before open */
 	uint32_t need;       /* ENGINE_FILES, ENGINE_SOCKETS, ENGINE_TIMERS */
+	uint32_t does;       /* enum workload_does: to files */
 
 	/* Prepares the slots: memory, descriptors. 0, or -errno with w->why; nothing stays then. */
 	int (*open)(struct workload *w);
@@ -62,7 +71,8 @@ struct workload {
 int workload_open(struct workload *w, const struct plan *plan, uint32_t thread, uint32_t slots);
 void workload_close(struct workload *w);
 
-extern const struct workload_ops disk_randread, socket_delay, timer_delay;
+extern const struct workload_ops disk_randread, disk_seqread, disk_randwrite, disk_seqwrite,
+    disk_randrw, disk_fsync, socket_delay, timer_delay;
 extern const struct workload_ops *const workload_table[]; /* all of them; ends with NULL */
 const struct workload_ops *workload_find(const char *name);
 

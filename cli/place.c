@@ -9,19 +9,17 @@
 #include "analysis/summary.h"
 #include "bench/result.h"
 #include "bench/units.h"
-#include "bench/workload.h"
 #include "cli/signals.h"
 
 void place_open(struct place *place, const char *directory, const char *file)
 {
-	*place = (struct place){.directory = directory, .lease.fd = -1};
+	*place = (struct place){.directory = directory};
 	environment_read(&place->environment, file ? file : directory);
 }
 
 static void release(struct place *place, bool keep)
 {
-	if (place->lease.fd >= 0)
-		signals_forget(&place->lease);
+	signals_forget(&place->lease);
 	file_release(&place->lease, keep);
 	place->prepared = 0;
 }
@@ -36,18 +34,30 @@ static bool is_asked(const struct place *place, const struct plan *plan)
 	const struct plan *asked = &place->asked;
 
 	return place->prepared && plan->size_bytes == place->asked_bytes &&
-	       plan->block_bytes <= asked->block_bytes && plan->overwrite == asked->overwrite &&
-	       strcmp(plan->file, asked->file) == 0;
+	       plan->files == asked->files && plan->block_bytes <= asked->block_bytes &&
+	       plan->overwrite == asked->overwrite && strcmp(plan->file, asked->file) == 0;
+}
+
+static void tell_of_file(const struct place *place)
+{
+	const struct plan *asked = &place->asked;
+	char size[32], more[40] = "";
+
+	if (asked->files > 1)
+		snprintf(more, sizeof more, " and %u more", asked->files - 1);
+	fprintf(stderr, "file %s%s, %s, filled and checked; %s\n", asked->file, more,
+	        units_format_size(asked->size_bytes, size),
+	        place->keep ? "kept (--keep)" : "removed at the end");
 }
 
 /* Makes the file when the first disk run needs it, and again for one that asks for another. */
 static int prepare(struct place *place, struct plan *plan)
 {
 	struct plan *asked = &place->asked;
-	char size[32];
 
 	if (!is_asked(place, plan)) {
-		release(place, true);
+		/* files that are asked for no more would be left behind */
+		release(place, place->keep || plan->files == asked->files);
 		*asked = *plan;
 		place->asked_bytes = plan->size_bytes;
 		const int err = file_prepare(asked, &place->lease, signals_came(), place->why);
@@ -55,15 +65,15 @@ static int prepare(struct place *place, struct plan *plan)
 		if (place->lease.made && !place->keep)
 			signals_guard(&place->lease);
 		if (!err && place->lease.made && !place->quiet)
-			fprintf(stderr, "file %s, %s, filled and checked; %s\n", asked->file,
-			        units_format_size(asked->size_bytes, size),
-			        place->keep ? "kept (--keep)" : "removed at the end");
+			tell_of_file(place);
 		place->quiet = true;
 	}
 	plan->size_bytes = asked->size_bytes;
 	plan->file_verified = asked->file_verified;
 	plan->file_seed = asked->file_seed;
-	return place->prepared < 0 ? place->prepared : 0;
+	if (place->prepared < 0)
+		return place->prepared;
+	return plan_uses(plan, USE_WRITES) ? file_claim(plan, &place->lease, place->why) : 0;
 }
 
 void place_execute(struct place *place, const struct plan *wanted, const char *probe,
@@ -74,10 +84,9 @@ void place_execute(struct place *place, const struct plan *wanted, const char *p
 	    .directory = place->directory,
 	    .signal = signals_came(),
 	};
-	const bool disk = workload_find(wanted->workload)->need & ENGINE_FILES;
 	struct plan plan = *wanted;
 
-	if (!*signals_came() && !(disk && prepare(place, &plan) != 0)) {
+	if (!*signals_came() && !(plan_uses(&plan, USE_FILES) && prepare(place, &plan) != 0)) {
 		run_execute(&plan, &options, result);
 		return;
 	}

@@ -28,7 +28,8 @@ enum {
 	KEY_KEEP,
 	KEY_OVERWRITE,
 	KEY_RW,
-	KEY_TIME_BASED,
+	KEY_AS_IT_IS, /* fio's users ask for what is so anyway */
+	KEY_NAME,
 };
 
 static const struct argp_option own_options[] = {
@@ -37,6 +38,7 @@ static const struct argp_option own_options[] = {
     {"workload", KEY_WORKLOAD, "NAME,...", 0,
      "workloads: names, or all [disk-randread,socket-delay]", 1},
     {"rw", KEY_RW, "randread", 0, "fio's word for --workload disk-...", 1},
+    {"readwrite", KEY_RW, 0, OPTION_ALIAS, 0, 1},
     {"repeat", KEY_REPEAT, "N", 0, "run everything N times, and show medians [1]", 1},
     {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required [auto]", 3},
     {"directory", KEY_DIRECTORY, "DIR", 0, "where " FILE_NAME_DEFAULT " is made [.]", 3},
@@ -45,7 +47,10 @@ static const struct argp_option own_options[] = {
     {"output", 'o', "DIR", 0, "keep each run in DIR/runs.jsonl", 4},
     {"json", KEY_JSON, 0, 0, "one JSON object per run on stdout, and nothing else", 4},
     {"ascii", KEY_ASCII, 0, 0, "no character beyond ASCII, no colour", 4},
-    {"time_based", KEY_TIME_BASED, 0, OPTION_HIDDEN, "as every run is", 4},
+    {"time_based", KEY_AS_IT_IS, "0|1", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, "as every run is", 4},
+    {"group_reporting", KEY_AS_IT_IS, 0, OPTION_ALIAS | OPTION_HIDDEN, 0, 4},
+    {"thread", KEY_AS_IT_IS, 0, OPTION_ALIAS | OPTION_HIDDEN, 0, 4},
+    {"name", KEY_NAME, "NAME", OPTION_HIDDEN, "of a fio job", 4},
     {0},
 };
 
@@ -142,7 +147,6 @@ static void set_probe(struct argp_state *state, struct request *r, const char *n
 static error_t parse_own(int key, char *value, struct argp_state *state)
 {
 	struct request *r = state->input;
-	char workload[64];
 
 	switch (key) {
 	case KEY_ENGINE:
@@ -152,8 +156,7 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
 		add_names(state, &r->workloads, value, selection_add_workload);
 		return 0;
 	case KEY_RW:
-		snprintf(workload, sizeof workload, "disk-%.40s", value);
-		add_names(state, &r->workloads, workload, selection_add_workload);
+		add_names(state, &r->workloads, value, selection_add_rw);
 		return 0;
 	case KEY_REPEAT:
 		set_repeat(state, r, value);
@@ -176,7 +179,8 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
 	case KEY_OVERWRITE:
 		r->plan.overwrite = true;
 		return 0;
-	case KEY_TIME_BASED:
+	case KEY_AS_IT_IS:
+	case KEY_NAME:
 		return 0;
 	case 'o':
 		r->output = value;
@@ -193,11 +197,13 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
 	if (key >= KEY_SETTING && key < KEY_SETTING + OPTIONS_MAX) {
 		const char *name = plan_settings[key - KEY_SETTING].name;
+		struct request *r = state->input;
 
+		r->given[key - KEY_SETTING] = true;
 		if (strcmp(name, "wait") == 0)
-			set_waits(state, state->input, value);
+			set_waits(state, r, value);
 		else
-			set(state, state->input, name, value);
+			set(state, r, name, value);
 		return 0;
 	}
 	return parse_own(key, value, state);
@@ -224,29 +230,6 @@ static void make_options(struct argp_option options[OPTIONS_MAX], char helps[OPT
 			options[n++] = (struct argp_option){s->alias, 0, 0, OPTION_ALIAS, 0, 2};
 	}
 	options[n] = (struct argp_option){0};
-}
-
-/* Refuses at once what no run could do: settings that do not go together. */
-static void check_cells(const struct request *r, const char *program)
-{
-	struct plan *cells = calloc(REQUEST_CELLS_MAX + 1, sizeof *cells);
-	const uint32_t count = cells ? request_cells(r, cells, REQUEST_CELLS_MAX + 1) : 0;
-	char why[PLAN_WHY_SIZE];
-
-	if (count > REQUEST_CELLS_MAX) {
-		fprintf(stderr, "%s: these are more than %d runs: use a smaller --repeat\n",
-		        program, REQUEST_CELLS_MAX);
-		exit(EXIT_BAD_USAGE);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		const int err = plan_complete(&cells[i], why);
-
-		if (err && err != -EOPNOTSUPP) {
-			fprintf(stderr, "%s: %s\n", program, why);
-			exit(EXIT_BAD_USAGE);
-		}
-	}
-	free(cells);
 }
 
 void request_parse(struct request *r, int argc, char **argv)
@@ -281,7 +264,7 @@ void request_parse(struct request *r, int argc, char **argv)
 		        PLAN_PATH_SIZE - 16);
 		exit(EXIT_BAD_USAGE);
 	}
-	check_cells(r, argv[0]);
+	request_check(r, argv[0]);
 }
 
 uint32_t request_cells(const struct request *r, struct plan *cells, uint32_t max)

@@ -10,7 +10,7 @@
 #include "bench/plan.h"
 #include "bench/selection.h"
 
-enum { REQUEST_CELLS_MAX = 4096 };
+enum { REQUEST_CELLS_MAX = 4096, REQUEST_SETTINGS_MAX = 64 };
 
 struct request {
 	struct plan plan; /* the settings that all cells share */
@@ -22,10 +22,15 @@ struct request {
 	const char *directory; /* where ./iostudy.data and the self-test go */
 	const char *output;    /* -o: a directory that keeps the runs, or NULL */
 	bool json, ascii, keep;
+	bool given[REQUEST_SETTINGS_MAX]; /* which of plan_settings were named */
 };
 
 /* Reads argv. Ends the program on a wrong option (status 2) and after --help (status 0). */
 void request_parse(struct request *request, int argc, char **argv);
+
+/* For request_parse: ends the program, with one sentence, where settings do not go together, and
+ * where one was given that none of the runs would heed. */
+void request_check(const struct request *request, const char *program);
 
 /* The runs, in their order: repeats outermost, then workloads, then engines. Returns how many;
  * at most max. */

@@ -1,8 +1,6 @@
 /* Signals while runs happen: see signals.h. */
 #include "cli/signals.h"
 
-#include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "bench/witness.h"
@@ -16,10 +14,7 @@ static volatile sig_atomic_t came;
 static volatile uint64_t came_ns;
 
 /* Our own files, for a second signal. */
-static struct {
-	volatile sig_atomic_t fd; /* -1 or 0: none */
-	char path[PLAN_PATH_SIZE];
-} guarded[GUARDED_MAX];
+static const struct file_lease *volatile guarded[GUARDED_MAX];
 
 static void on_signal(int sig)
 {
@@ -30,8 +25,8 @@ static void on_signal(int sig)
 		came = sig;
 	} else if (now_ns - came_ns > SECOND_SIGNAL_NS) {
 		for (int i = 0; i < GUARDED_MAX; i++)
-			if (guarded[i].fd > 0 && flock(guarded[i].fd, LOCK_EX | LOCK_NB) == 0)
-				unlink(guarded[i].path);
+			if (guarded[i])
+				file_unlink(guarded[i]);
 		_exit(128 + sig);
 	}
 }
@@ -60,10 +55,9 @@ const volatile sig_atomic_t *signals_came(void)
 void signals_guard(const struct file_lease *lease)
 {
 	for (int i = 0; i < GUARDED_MAX; i++) {
-		if (guarded[i].fd > 0)
+		if (guarded[i])
 			continue;
-		strcpy(guarded[i].path, lease->path);
-		guarded[i].fd = lease->fd;
+		guarded[i] = lease;
 		return;
 	}
 }
@@ -71,6 +65,6 @@ void signals_guard(const struct file_lease *lease)
 void signals_forget(const struct file_lease *lease)
 {
 	for (int i = 0; i < GUARDED_MAX; i++)
-		if (guarded[i].fd == lease->fd)
-			guarded[i].fd = -1;
+		if (guarded[i] == lease)
+			guarded[i] = NULL;
 }

@@ -14,7 +14,8 @@ void signals_catch(void);
 /* 0, or the signal that came. */
 const volatile sig_atomic_t *signals_came(void);
 
-/* Has our own file removed also when the program ends at once; until signals_forget. */
+/* Has our own files removed also when the program ends at once; until signals_forget, before which
+ * the lease must not end. */
 void signals_guard(const struct file_lease *lease);
 void signals_forget(const struct file_lease *lease);
 

@@ -68,10 +68,12 @@ enum engine_caps {
 	                                until its requests are back: a ring takes back those of
 	                                a thread that ends, with -ECANCELED. Without it an
 	                                engine is opened, used and closed on one thread */
-	ENGINE_HIDDEN_THREADS = 1 << 5, /* a library's own threads serve, which no hook tells of */
-	ENGINE_CONNECTIONS = 1 << 6,    /* ACCEPT, CONNECT */
-	ENGINE_QUICK_LOOK = 1 << 8,     /* a look (reap with timeout 0) that finds nothing makes no
-	                                   system call */
+	ENGINE_HIDDEN_THREADS = 1 << 5,  /* a library's own threads serve, which no hook tells of */
+	ENGINE_CONNECTIONS = 1 << 6,     /* ACCEPT, CONNECT */
+	ENGINE_QUICK_LOOK = 1 << 8,      /* a look (reap with timeout 0) that finds nothing makes no
+	                                    system call */
+	ENGINE_POOL = 1 << 9,            /* has a pool of config.threads threads */
+	ENGINE_POOL_FOR_FILES = 1 << 10, /* which it makes only where files are asked for */
 	ENGINE_NO_IO = 1 << 7, /* performs nothing: each request is complete at once, and what
 	                                moves bytes claims its length */
 };

@@ -67,9 +67,9 @@ TEST(file, is_made_filled_found_again_and_removed)
 	fd = open(p.plan.file, O_RDWR);
 	for (uint64_t at = 0; at < p.plan.size_bytes; at += sizeof block) {
 		CHECK_EQUAL(pread(fd, block, sizeof block, (off_t)at), sizeof block);
-		CHECK(file_check(block, sizeof block, at, 1));
-		CHECK(!file_check(block, sizeof block, at + sizeof block, 1));
-		CHECK(!file_check(block, sizeof block, at, 2));
+		CHECK(file_check(block, sizeof block, at, 1, 0));
+		CHECK(!file_check(block, sizeof block, at + sizeof block, 1, 0));
+		CHECK(!file_check(block, sizeof block, at, 2, 0));
 	}
 	close(fd);
 	file_release(&p.lease, true);
@@ -86,13 +86,13 @@ TEST(file, one_changed_byte_at_either_end_of_a_page_is_found)
 	char data[8192];
 
 	for (size_t at = 0; at < sizeof data; at += 4096) {
-		file_fill(data, sizeof data, 65536, 3);
-		CHECK(file_check(data, sizeof data, 65536, 3));
+		file_fill(data, sizeof data, 65536, 3, 0);
+		CHECK(file_check(data, sizeof data, 65536, 3, 0));
 		data[at] ^= 1;
-		CHECK(!file_check(data, sizeof data, 65536, 3));
+		CHECK(!file_check(data, sizeof data, 65536, 3, 0));
 		data[at] ^= 1;
 		data[at + 4095] ^= 1;
-		CHECK(!file_check(data, sizeof data, 65536, 3));
+		CHECK(!file_check(data, sizeof data, 65536, 3, 0));
 	}
 }
 

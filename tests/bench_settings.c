@@ -91,7 +91,7 @@ TEST(plan, a_value_out_of_range_is_refused_with_the_range)
 {
 	static const char *const cases[][3] = {
 	    {"depth", "0", "1 to 131072"},     {"depth", "131073", "1 to 131072"},
-	    {"bs", "511", "512 to 16m"},       {"bs", "17m", "512 to 16m"},
+	    {"bs", "511", "512 to 1g"},        {"bs", "1025m", "512 to 1g"},
 	    {"runtime", "0", "1ms to 86400s"}, {"threads", "16385", "1 to 16384"},
 	    {"delay", "2h", "0s to 3600s"},    {"delay", "1s-2h", "0s to 3600s"},
 	    {"direct", "2", "0 to 1"},

@@ -268,14 +268,14 @@ TEST(disk_randread, a_short_read_goes_on_and_a_wrong_block_is_found)
 	REQUIRE(workload_open(&w, &plan, 0, 1) == 0);
 	w.ops->next(&w, 0, 0);
 	offset = w.requests[0].offset;
-	file_fill(w.memory, 4096, offset, 1);
+	file_fill(w.memory, 4096, offset, 1, 0);
 	CHECK_EQUAL(w.ops->step(&w, 0, 512), WORK_SUBMIT);
 	CHECK_EQUAL(w.requests[0].offset, offset + 512);
 	CHECK_EQUAL(w.requests[0].length, 4096 - 512);
 	CHECK_EQUAL(w.ops->step(&w, 0, 4096 - 512), WORK_DONE);
 	CHECK_EQUAL(w.shorts, 1);
 	w.ops->next(&w, 0, 0);
-	file_fill(w.memory, 4096, w.requests[0].offset + 4096, 1); /* the neighbour */
+	file_fill(w.memory, 4096, w.requests[0].offset + 4096, 1, 0); /* the neighbour */
 	CHECK_EQUAL(w.ops->step(&w, 0, 4096), WORK_WRONG);
 	CHECK_CONTAINS(w.why, "carries sector");
 	w.ops->next(&w, 0, 0);

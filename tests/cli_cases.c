@@ -13,12 +13,13 @@
 #include "tests/cli_runs.h"
 #include "tests/test.h"
 
-#define QUICK "--runtime", "50ms", "--warmup", "10ms", "--size", "4m"
+#define QUICK "--runtime", "50ms", "--warmup", "10ms"
+#define SMALL QUICK, "--size", "4m" /* of a disk workload */
 
 /* reactphp/stream#31 */
 TEST(cases, epoll_refuses_a_file_in_one_sentence)
 {
-	json_t *runs = CLI_RUNS(77, "--engine", "epoll", "--workload", "disk-randread", QUICK,
+	json_t *runs = CLI_RUNS(77, "--engine", "epoll", "--workload", "disk-randread", SMALL,
 	                        "--wait", "park");
 	const json_t *run = json_array_get(runs, 0);
 
@@ -51,7 +52,7 @@ TEST(cases, a_closed_stdout_is_an_error_and_spoils_no_file)
 {
 	char directory[256], path[300], head[8] = "";
 	struct process p = {.argv = (const char *const[]){"run", "--json", "--engine", "null",
-	                                                  "--workload", "disk-randread", QUICK,
+	                                                  "--workload", "disk-randread", SMALL,
 	                                                  "--keep", NULL},
 	                    .out = OUTPUT_CLOSED};
 	struct process_result result;
@@ -75,7 +76,7 @@ TEST(cases, a_closed_stdout_is_an_error_and_spoils_no_file)
 TEST(cases, too_little_locked_memory_is_named_and_the_others_still_run)
 {
 	struct process p = {.argv = (const char *const[]){"--engine", "blocking,uring",
-	                                                  "--workload", "disk-randread", QUICK,
+	                                                  "--workload", "disk-randread", SMALL,
 	                                                  "--wait", "park", NULL},
 	                    .user = 65534,
 	                    .limits = {{RLIMIT_MEMLOCK, 64 << 10}},
@@ -95,7 +96,7 @@ TEST(cases, too_little_locked_memory_is_named_and_the_others_still_run)
 TEST(cases, a_forbidden_ring_is_found_by_trying_and_not_replaced)
 {
 	struct process p = {.argv = (const char *const[]){"--engine", "uring,blocking",
-	                                                  "--workload", "disk-randread", QUICK,
+	                                                  "--workload", "disk-randread", SMALL,
 	                                                  "--wait", "park", "--probe", "none",
 	                                                  NULL},
 	                    .denied = {SYS_io_uring_setup},
@@ -122,7 +123,7 @@ TEST(cases, stdout_is_json_or_the_status_tells)
 	CHECK_STATUS(&result, 1);
 	CHECK_CONTAINS(result.err, "No space left");
 	process_free(&result);
-	runs = CLI_RUNS(1, "--engine", "blocking", "--workload", "disk-randread", QUICK,
+	runs = CLI_RUNS(1, "--engine", "blocking", "--workload", "disk-randread", SMALL,
 	                "--directory", "/nonexistent");
 	CHECK_STRING(cli_text(json_array_get(runs, 0), "status"), "failed");
 	CHECK_CONTAINS(cli_text(json_array_get(runs, 0), "why"), "/nonexistent");

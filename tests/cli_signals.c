@@ -15,8 +15,8 @@
 static void interrupt(const char *engine, const char *workload, int sig, int64_t delay_ns)
 {
 	struct process p = {.argv = (const char *const[]){"--engine", engine, "--workload",
-	                                                  workload, "--runtime", "20s", "--size",
-	                                                  "8m", "--wait", "park", NULL},
+	                                                  workload, "--runtime", "20s", "--wait",
+	                                                  "park", NULL},
 	                    .signal = sig,
 	                    .signal_group = true,
 	                    .signal_delay_ns = delay_ns};
@@ -64,13 +64,17 @@ TEST(signals, at_any_moment_of_the_set_up)
 	int told = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		const char *const arguments[] = {
-		    "run",        "--json",
-		    "--engine",   i % 2 ? "uring" : "pool",
-		    "--workload", i % 3 ? "disk-randread" : "socket-delay",
-		    "--size",     "8m",
-		    "--runtime",  "20s",
-		    NULL};
+		const char *const arguments[] = {"run",
+		                                 "--json",
+		                                 "--engine",
+		                                 i % 2 ? "uring" : "pool",
+		                                 "--workload",
+		                                 i % 3 ? "disk-randread" : "socket-delay",
+		                                 "--runtime",
+		                                 "20s",
+		                                 i % 3 ? "--size" : "--depth",
+		                                 i % 3 ? "8m" : "8",
+		                                 NULL};
 		struct process p = {.argv = arguments,
 		                    .signal = signals[i % 3],
 		                    .signal_group = true,
