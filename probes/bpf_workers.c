@@ -64,6 +64,13 @@ static const struct {
     {"try_to_free_pages", CAUSE_MEMORY},
     {"__alloc_pages_slowpath", CAUSE_MEMORY},
 };
+
+static const char *const symbol_names[SYMBOL_COUNT] = {
+    [SYMBOL_AIO_COMPLETE] = "aio_complete_rw",
+    [SYMBOL_IOMAP_END] = "iomap_dio_bio_end_io",
+    [SYMBOL_BLKDEV_ASYNC_END] = "blkdev_bio_end_io_async",
+};
+
 enum { LINE_SIZE = 512, FOUND_MAX = PARK_FUNCTIONS - 1 };
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 _Static_assert(FUNCTIONS <= FOUND_MAX, "the first place stays below all addresses");
@@ -81,6 +88,15 @@ static int function_of(const char *name)
 	return -1;
 }
 
+static void symbol_note(const char *name, uint64_t address, uint64_t symbols[SYMBOL_COUNT])
+{
+	const size_t length = strcspn(name, "\t\n");
+
+	for (int i = 0; i < SYMBOL_COUNT; i++)
+		if (!strncmp(symbol_names[i], name, length) && !symbol_names[i][length])
+			symbols[i] = address;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct park_function *x = a, *y = b;
@@ -90,7 +106,8 @@ static int by_address(const void *a, const void *b)
 
 /* Reads where they are; a function ends where the next symbol begins. Returns how many were
  * found: none when the kernel hides its addresses from this user (kernel.kptr_restrict). */
-static uint32_t functions_find(struct park_function found[FOUND_MAX])
+static uint32_t functions_find(struct park_function found[FOUND_MAX],
+                               uint64_t symbols[SYMBOL_COUNT])
 {
 	FILE *file = fopen("/proc/kallsyms", "re");
 	char line[LINE_SIZE], *name;
@@ -106,6 +123,7 @@ static uint32_t functions_find(struct park_function found[FOUND_MAX])
 		for (; open < count && found[open].begin < address; open++)
 			found[open].end = address;
 		const int which = function_of(name + 3);
+		symbol_note(name + 3, address, symbols);
 		if (which >= 0 && address && count < FOUND_MAX)
 			found[count++] = (struct park_function){
 			    .begin = address, .end = address + 1, .cause = functions[which].cause};
@@ -135,7 +153,7 @@ static const uint8_t waiting[] = {
 void bpf_workers_fill(struct park_knobs *knobs)
 {
 	struct park_function *found = knobs->functions;
-	const uint32_t count = functions_find(found + 1);
+	const uint32_t count = functions_find(found + 1, knobs->symbols);
 
 	for (uint32_t i = count + 1; i < PARK_FUNCTIONS; i++)
 		found[i].begin = found[i].end = UINT64_MAX;

@@ -142,8 +142,33 @@ struct io_ring_ctx;
 struct io_uring_cqe;
 struct irqaction;
 
+struct kiocb {
+	void (*ki_complete)(struct kiocb *iocb, long result);
+};
+
+struct atomic {
+	int counter;
+};
+
+struct iomap_dio { /* a direct transfer of a file */
+	struct kiocb *iocb;
+	struct atomic ref;
+};
+
+struct blkdev_dio { /* and of a block device */
+	struct kiocb *iocb;
+};
+
+struct bio {
+	struct bio *bi_next;
+	unsigned int bi_opf;
+	void (*bi_end_io)(struct bio *bio);
+	void *bi_private;
+};
+
 struct request {
 	unsigned int __data_len;
+	struct bio *bio;
 };
 
 struct sock_common {

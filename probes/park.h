@@ -119,6 +119,9 @@ struct park_function {
 	uint64_t cause; /* enum sleep_cause */
 };
 
+/* Addresses of the kernel's functions by which native AIO is known; 0: not known. */
+enum { SYMBOL_AIO_COMPLETE, SYMBOL_IOMAP_END, SYMBOL_BLKDEV_ASYNC_END, SYMBOL_COUNT };
+
 /* What an operation of io_uring is, by its number. */
 enum { OPERATION_OTHER, OPERATION_TRANSFER, OPERATION_WAITS };
 
@@ -136,6 +139,7 @@ struct park_knobs {
 	long count_distance;   /* from runqueues to the preemption count, in each CPU's area */
 	long current_distance; /* and to the running task */
 	uint8_t operations[WORKERS_OPERATIONS];
+	uint64_t symbols[SYMBOL_COUNT];
 	uint64_t functions_known;
 	struct park_function functions[PARK_FUNCTIONS]; /* by address, the unused ones last */
 };

@@ -84,6 +84,8 @@ static __noinline int completion_arrived(void)
 	return 0;
 }
 
+#include "probes/park_aio.bpf.h"
+
 /* by requests begin or end; since_sum_ns is the sum of their starts. */
 static __always_inline void block_change(int by, uint64_t since_ns, uint64_t now_ns, uint32_t done)
 {
@@ -181,6 +183,7 @@ int BPF_PROG(on_block_complete, struct request *request, int status, unsigned in
 		return 0;
 	now_ns = bpf_ktime_get_ns();
 	block_change(-1, since_ns, now_ns, 1);
+	aio_posted(request);
 	if (!knobs.disk)
 		return 0;
 	occupancy_change(0, now_ns);
