@@ -31,7 +31,7 @@ static bool begins_with(const char *text, const char *start)
 
 void facts_gather(struct facts *f, const struct run_view *view)
 {
-	static const struct view_probe none = {
+	struct view_probe none = {
 	    .window_ns = NAN,
 	    .completions = NAN,
 	    .completions_nobody_parked = NAN,
@@ -47,7 +47,11 @@ void facts_gather(struct facts *f, const struct run_view *view)
 	*f = (struct facts){.run = *view};
 	summary_compute(&f->summary, view);
 	f->has_probe = view->probe_count > 0;
-	f->probe = f->has_probe ? &f->run.probes[0] : &none;
+	if (!f->has_probe) {
+		workers_none(&none.workers, &none.sleeps);
+		f->run.probes[0] = none;
+	}
+	f->probe = &f->run.probes[0];
 	f->exact = name_is(f->probe->name, "bpf");
 	f->disk = begins_with(view->workload, "disk-");
 	f->reads = f->disk && (strstr(view->workload, "read") || strstr(view->workload, "rw"));

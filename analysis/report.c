@@ -190,6 +190,7 @@ char *report_markdown(json_t *const *runs, size_t count)
 	report_findings(&out, &g);
 	report_states(&out, &g);
 	report_completions(&out, &g);
+	report_workers(&out, &g);
 	report_environment(&out, &g);
 	report_method(&out, &g);
 	report_losses(&out, &g);

@@ -66,6 +66,13 @@ void rule_hidden_workers(const struct facts *f, struct finding *out);
 void rule_serial_per_file(const struct facts *f, struct finding *out);
 void rule_spinning(const struct facts *f, struct finding *out);
 
+/* What io_uring hands to its workers, and submissions that sleep. */
+void rule_punted_and_parked(const struct facts *f, struct finding *out);
+void rule_punted_not_parked(const struct facts *f, struct finding *out);
+void rule_no_nowait(const struct facts *f, struct finding *out);
+void rule_submit_blocked(const struct facts *f, struct finding *out);
+void rule_tag_wait(const struct facts *f, struct finding *out);
+
 /* What the figures of the run can bear. */
 void rule_page_cache(const struct facts *f, struct finding *out);
 void rule_depth_not_reached(const struct facts *f, struct finding *out);

@@ -223,12 +223,14 @@ void rule_serial_per_file(const struct facts *f, struct finding *out)
 static double spinning_cpu(const struct facts *f, const char **who)
 {
 	const struct view_kind *application = &f->probe->kinds[VIEW_APPLICATION];
-	const double sqpoll = probe_mean(f->probe, &f->run,
-	                                 f->probe->kinds[VIEW_SQPOLL].state_ns[VIEW_RUNNING]);
+	const double *poller = f->probe->kinds[VIEW_SQPOLL].state_ns;
+	/* who never sleeps spins, however little of a busy machine it gets */
+	const double awake = probe_mean(f->probe, &f->run,
+	                                poller[VIEW_RUNNING] + poller[VIEW_RUNNABLE]);
 
-	if (sqpoll >= 0.8) {
-		*who = "io_uring's submission poller (SQPOLL)";
-		return sqpoll;
+	if (awake >= 0.8) {
+		*who = "io_uring's submission poller (SQPOLL, the kernel's thread iou-sqp)";
+		return probe_mean(f->probe, &f->run, poller[VIEW_RUNNING]);
 	}
 	if (name_is(f->run.wait, "spin")) {
 		*who = "the submitting thread";
@@ -251,7 +253,7 @@ void rule_spinning(const struct facts *f, struct finding *out)
 
 	/* Who was told to spin spins, however little of a busy machine it gets. Beside a poller
 	 * the submitter may well wait. */
-	if (!(cpu >= (asked ? 0.05 : 0.8)) || !(s->in_flight_mean > 0) ||
+	if (!(cpu >= (asked || poller ? 0.05 : 0.8)) || !(s->in_flight_mean > 0) ||
 	    (!poller && s->parked_per_in_flight > 0.01))
 		return;
 	out->raised = RAISED; /* from CPU time, which loses nothing */

@@ -133,6 +133,7 @@ static void probe_read_json(struct reader *r, const json_t *probe, struct view_p
 	reader_counters(r, completions, "arrived_over", over, out->arrived_over, VIEW_OVER_COUNT);
 	reader_counters(r, completions, "posted_in", posted, out->posted_in, VIEW_POSTED_COUNT);
 	reader_counters(r, probe, "borrowed_ns", borrowed, out->borrowed_ns, VIEW_BORROWED_COUNT);
+	view_workers_read(r, probe, &out->workers, &out->sleeps);
 	const json_t *block = reader_object(r, probe, "block");
 	out->block_requests = reader_number(r, block, "requests");
 	out->block_bytes = reader_number(r, block, "bytes");

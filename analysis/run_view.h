@@ -13,6 +13,8 @@
 
 #include <jansson.h>
 
+#include "analysis/view_workers.h"
+
 #define RUN_SCHEMA "iostudy/run/1"
 
 enum {
@@ -73,6 +75,8 @@ struct view_probe {
 	double arrived_in[VIEW_ARRIVED_COUNT], arrived_over[VIEW_OVER_COUNT];
 	double posted_in[VIEW_POSTED_COUNT], borrowed_ns[VIEW_BORROWED_COUNT];
 	double block_requests, block_bytes, block_in_flight_ns;
+	struct view_workers workers;
+	struct view_sleeps sleeps;
 };
 
 struct run_view {

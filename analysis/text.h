@@ -40,4 +40,8 @@ const char *engine_label(const char *engine);
 /* Who counted the threads, and how well: "Threads counted by BPF: exact, 0 events lost." */
 void probe_sentence(const struct groups *groups, char *out, size_t size);
 
+/* Appends to text, which holds size bytes: what io_uring gave to its workers and why, what those
+ * parked, and where submissions slept. Nothing where nothing was measured or none was there. */
+void workers_sentence(const struct view_probe *probe, char *text, size_t size);
+
 #endif

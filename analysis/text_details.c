@@ -144,6 +144,7 @@ void text_details(struct text *out, const struct groups *g, const struct text_st
 		if (probe) {
 			add_completions(line, probe, &cell->summary);
 			add_kinds(line, &cell->view, probe);
+			workers_sentence(probe, line, sizeof line);
 		}
 		add_cost(line, &cell->view, &cell->summary);
 		text_add(out, "  ");

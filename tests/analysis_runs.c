@@ -287,6 +287,36 @@ json_t *run_nothing_ends(void)
 	return run;
 }
 
+json_t *run_punted(void)
+{
+	json_t *run = run_bare("uring-async", "disk-randread", "park");
+
+	run_threads(run, "application", 1, 0, 0.5, 0.1);
+	run_threads(run, "io-wq", 4, 0, 0, 1);
+	run_set(run, "probes.0.io_uring",
+	        json_pack("{s:i, s:i, s:[{s:s, s:s, s:i}], s:i, s:i, s:[], s:i, s:i, s:i, s:i}",
+	                  "submitted", 1000, "punted", 1000, "punted_by", "operation", "READ",
+	                  "reason", "forced", "count", 1000, "workers_parked_ns", 0,
+	                  "workers_parks", 0, "workers_parked_by", "workers_max", 4,
+	                  "workers_limit", 8, "workers_unbounded", 4, "workers_unbounded_limit",
+	                  9000));
+	run_set(run, "probes.0.submitter_sleeps", json_array());
+	return run;
+}
+
+json_t *run_blocked(void)
+{
+	json_t *run = run_bare("libaio", "disk-randread", "park");
+
+	run_threads(run, "application", 1, 0.9, 0, 0);
+	run_set(run, "plan.direct", json_false());
+	run_set(run, "measured.operations", json_integer(2000));
+	run_set(run, "probes.0.submitter_sleeps",
+	        json_pack("[{s:s, s:s, s:i, s:I}]", "call", "io_submit", "cause", "buffered-read",
+	                  "count", 2000, "parked_ns", (json_int_t)1800000000));
+	return run;
+}
+
 json_t *run_failed(void)
 {
 	json_t *run = run_one_waiter();

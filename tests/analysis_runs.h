@@ -22,6 +22,8 @@ json_t *run_spinning(void);      /* uring, disk, --wait spin */
 json_t *run_page_cache(void);    /* blocking, disk, buffered and hot */
 json_t *run_socket(void);        /* epoll, socket-delay of 20 ms, depth 64 */
 json_t *run_nothing_ends(void);  /* epoll, 64 requests of 10 s, window 2 s */
+json_t *run_punted(void);        /* uring-async, disk: all forced, no worker parked */
+json_t *run_blocked(void);       /* libaio, buffered: each read slept for in io_submit */
 json_t *run_failed(void);        /* uring, wrong data */
 json_t *run_skipped(void);       /* epoll on a file */
 
