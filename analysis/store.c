@@ -12,25 +12,25 @@
 
 #include "analysis/format.h"
 #include "analysis/run_view.h"
+#include "analysis/store_seen.h"
 
 struct source {
 	FILE *file;
 	const char *path;
 	size_t line;
-	void (*message)(void *context, const char *text);
-	void *context;
+	struct store_visitor *visitor;
 };
 
 static void source_complain(const struct source *s, const char *what)
 {
 	char path[300], safe[400], text[800];
 
-	if (!s->message)
+	if (!s->visitor->message)
 		return;
 	snprintf(text, sizeof text, "%s, line %zu: %s",
 	         format_name(path, sizeof path, s->path, 250, false), s->line,
 	         format_name(safe, sizeof safe, what, 380, false));
-	s->message(s->context, text);
+	s->visitor->message(s->visitor->context, text);
 }
 
 /* Whether this version reads runs of that schema; if not, why. */
@@ -58,57 +58,73 @@ static bool schema_is_known(const json_t *run, char *why, size_t size)
 	return false;
 }
 
-static int runs_add(struct store_runs *runs, json_t *run)
+/* The run on this line, or NULL with why it is none. */
+static json_t *line_parse(const char *line, size_t length, char *why, size_t size)
 {
-	if (runs->count == runs->capacity) {
-		const size_t capacity = runs->capacity ? 2 * runs->capacity : 64;
-		json_t **more = realloc(runs->runs, capacity * sizeof more[0]);
-		if (!more)
-			return -ENOMEM;
-		runs->runs = more;
-		runs->capacity = capacity;
-	}
-	runs->runs[runs->count++] = run;
-	return 0;
-}
-
-static int line_use(struct store_runs *runs, const struct source *s, const char *line,
-                    size_t length)
-{
-	char why[RUN_WHY_SIZE], text[RUN_WHY_SIZE + 80];
+	char view_why[RUN_WHY_SIZE];
 	struct run_view view;
 	json_error_t error;
+	json_t *run = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+
+	if (!run)
+		snprintf(why, size, "not JSON, or cut short: %s (column %d)", error.text,
+		         error.column);
+	else if (!json_is_object(run))
+		snprintf(why, size, "not an object");
+	else if (!schema_is_known(run, why, size))
+		;
+	else if (run_view_read(&view, run, view_why) != 0)
+		snprintf(why, size, "%s", view_why);
+	else
+		return run;
+	json_decref(run);
+	return NULL;
+}
+
+static int line_use(struct source *s, const char *line, size_t length)
+{
+	struct store_visitor *visitor = s->visitor;
+	char why[RUN_WHY_SIZE + 80];
+	size_t before = 0;
 
 	if (strspn(line, " \t\r\n") >= length)
 		return 0; /* an empty line */
-	json_t *run = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);
+	json_t *run = line_parse(line, length, why, sizeof why);
 	if (!run) {
-		snprintf(text, sizeof text, "not JSON, or cut short: %s (column %d)", error.text,
-		         error.column);
-		goto refuse;
-	}
-	if (!json_is_object(run)) {
-		snprintf(text, sizeof text, "not an object");
-		goto refuse;
-	}
-	if (!schema_is_known(run, text, sizeof text))
-		goto refuse;
-	if (run_view_read(&view, run, why) != 0) {
-		snprintf(text, sizeof text, "%s", why);
-		goto refuse;
-	}
-	if (runs_add(runs, run) == 0)
+		visitor->refused++;
+		source_complain(s, why);
 		return 0;
-	json_decref(run);
-	return -ENOMEM;
-refuse:
-	json_decref(run);
-	runs->refused++;
-	source_complain(s, text);
-	return 0;
+	}
+	/* Runs that measured nothing may be alike; two measured runs never are. */
+	if (json_is_object(json_object_get(run, "measured")))
+		before = store_seen_add(&visitor->seen, line, length, s->line);
+	if (before) {
+		visitor->repeated++;
+		snprintf(why, sizeof why,
+		         "the same run, to the last digit, as one read before (line %zu there); "
+		         "used once",
+		         before);
+		source_complain(s, why);
+		json_decref(run);
+		return 0;
+	}
+	visitor->used++;
+	return visitor->run(visitor->context, run);
 }
 
-/* Reads one line into *line. Its length, 0 at the end, -EFBIG for a line beyond the limit. */
+/* Passes over the rest of a line. False at the end of the file. */
+static bool line_skip(FILE *file)
+{
+	int c;
+
+	while ((c = getc_unlocked(file)) != EOF)
+		if (c == '\n')
+			return true;
+	return false;
+}
+
+/* Reads one line into *line. Its length, 0 at the end, -EFBIG for a line beyond the limit, of
+ * which a part is read. */
 static long line_read(FILE *file, char **line, size_t *capacity)
 {
 	size_t length = 0;
@@ -134,7 +150,7 @@ static long line_read(FILE *file, char **line, size_t *capacity)
 	return (long)length;
 }
 
-static int source_read(struct store_runs *runs, struct source *s, char why[STORE_WHY_SIZE])
+static int source_read(struct source *s, char why[STORE_WHY_SIZE])
 {
 	char *line = NULL, path[200];
 	size_t capacity = 0;
@@ -145,19 +161,22 @@ static int source_read(struct store_runs *runs, struct source *s, char why[STORE
 	while (!status && (length = line_read(s->file, &line, &capacity)) != 0) {
 		s->line++;
 		if (length < 0) {
-			runs->refused++;
-			source_complain(s,
-			                "longer than 16 MiB, which no run is; reading ends here");
+			s->visitor->refused++;
+			source_complain(s, "longer than 16 MiB, which no run is");
+			if (!line_skip(s->file))
+				break;
+			continue;
+		}
+		if (s->visitor->used == STORE_RUNS_MAX) {
+			s->visitor->refused++;
+			source_complain(s, "beyond the first 1,048,576 runs; reading ends here");
 			break;
 		}
-		if (s->line > STORE_RUNS_MAX) {
-			source_complain(s, "beyond the first 1,048,576 lines; reading ends here");
-			break;
-		}
-		status = line_use(runs, s, line, (size_t)length);
+		status = line_use(s, line, (size_t)length);
 	}
 	if (status)
-		snprintf(why, STORE_WHY_SIZE, "%s: no memory for its runs", path);
+		snprintf(why, STORE_WHY_SIZE, "%s: %s", path,
+		         status == -ENOMEM ? "no memory for its runs" : strerror(-status));
 	else if (ferror(s->file)) {
 		status = -(errno ? errno : EIO);
 		snprintf(why, STORE_WHY_SIZE, "%s: cannot be read: %s", path, strerror(-status));
@@ -166,11 +185,9 @@ static int source_read(struct store_runs *runs, struct source *s, char why[STORE
 	return status;
 }
 
-int store_read(struct store_runs *runs, const char *path,
-               void (*message)(void *context, const char *text), void *context,
-               char why[STORE_WHY_SIZE])
+int store_visit(struct store_visitor *visitor, const char *path, char why[STORE_WHY_SIZE])
 {
-	struct source s = {.path = path, .message = message, .context = context};
+	struct source s = {.path = path, .visitor = visitor};
 	char shown[200], inside[4200];
 	struct stat file;
 
@@ -178,7 +195,7 @@ int store_read(struct store_runs *runs, const char *path,
 	if (strcmp(path, "-") == 0) {
 		s.file = stdin;
 		s.path = "standard input";
-		return source_read(runs, &s, why);
+		return source_read(&s, why);
 	}
 	if (stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
 		snprintf(inside, sizeof inside, "%s/runs.jsonl", path);
@@ -194,9 +211,59 @@ int store_read(struct store_runs *runs, const char *path,
 		         shown, strerror(error));
 		return -error;
 	}
-	const int status = source_read(runs, &s, why);
+	const int status = source_read(&s, why);
 	fclose(s.file);
 	return status;
+}
+
+void store_visitor_free(struct store_visitor *visitor)
+{
+	store_seen_free(visitor->seen);
+	visitor->seen = NULL;
+}
+
+struct runs_context {
+	struct store_runs *runs;
+	void (*message)(void *context, const char *text);
+	void *context;
+};
+
+static void runs_message(void *context, const char *text)
+{
+	const struct runs_context *c = context;
+
+	if (c->message)
+		c->message(c->context, text);
+}
+
+static int runs_add(void *context, json_t *run)
+{
+	struct store_runs *runs = ((struct runs_context *)context)->runs;
+
+	if (runs->count == runs->capacity) {
+		const size_t capacity = runs->capacity ? 2 * runs->capacity : 64;
+		json_t **more = realloc(runs->runs, capacity * sizeof more[0]);
+		if (!more) {
+			json_decref(run);
+			return -ENOMEM;
+		}
+		runs->runs = more;
+		runs->capacity = capacity;
+	}
+	runs->runs[runs->count++] = run;
+	return 0;
+}
+
+int store_read(struct store_runs *runs, const char *path,
+               void (*message)(void *context, const char *text), void *context,
+               char why[STORE_WHY_SIZE])
+{
+	struct runs_context c = {runs, message, context};
+
+	runs->visitor.run = runs_add;
+	runs->visitor.message = runs_message;
+	runs->visitor.context = &c;
+	return store_visit(&runs->visitor, path, why);
 }
 
 void store_free(struct store_runs *runs)
@@ -204,5 +271,6 @@ void store_free(struct store_runs *runs)
 	for (size_t i = 0; i < runs->count; i++)
 		json_decref(runs->runs[i]);
 	free(runs->runs);
+	store_visitor_free(&runs->visitor);
 	*runs = (struct store_runs){0};
 }

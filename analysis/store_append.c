@@ -103,6 +103,79 @@ int store_prepare(const char *directory, char why[STORE_WHY_SIZE])
 	return 0;
 }
 
+/* Where the last line begins: after the last line's end before size. -1 with errno. */
+static off_t last_line_find(int fd, off_t size)
+{
+	char block[4096];
+	off_t at = size;
+
+	while (at > 0) {
+		const off_t from = at > (off_t)sizeof block ? at - (off_t)sizeof block : 0;
+		ssize_t n = pread(fd, block, (size_t)(at - from), from);
+
+		if (n != at - from)
+			return -1;
+		for (; n > 0; n--)
+			if (block[n - 1] == '\n')
+				return from + n;
+		at = from;
+	}
+	return 0;
+}
+
+/* Whether the line from there to the end is a whole run that lacks only its end. */
+static bool line_is_whole(int fd, off_t from, off_t size)
+{
+	const size_t length = (size_t)(size - from);
+	char *line = length <= STORE_LINE_MAX ? malloc(length) : NULL;
+	json_t *run = NULL;
+
+	if (line && pread(fd, line, length, from) == (ssize_t)length)
+		run = json_loadb(line, length, 0, NULL);
+	free(line);
+	json_decref(run);
+	return run != NULL;
+}
+
+static int end_repair(int fd, const char *path, char why[STORE_WHY_SIZE])
+{
+	struct stat file;
+	char shown[200];
+	off_t from;
+
+	if (flock(fd, LOCK_EX) != 0 || fstat(fd, &file) != 0)
+		return fail(why, path, "cannot be mended", errno);
+	if (file_ends_in_line(fd, file.st_size))
+		return 0;
+	from = last_line_find(fd, file.st_size);
+	format_name(shown, sizeof shown, path, 180, false);
+	if (from >= 0 && line_is_whole(fd, from, file.st_size)) {
+		snprintf(why, STORE_WHY_SIZE, "%s: its last line lacked its end, and has it now",
+		         shown);
+		return write(fd, "\n", 1) == 1 ? 1 : fail(why, path, "cannot be mended", errno);
+	}
+	snprintf(why, STORE_WHY_SIZE, "%s: its last line was cut short, and is taken away", shown);
+	return from >= 0 && ftruncate(fd, from) == 0 ? 1
+	                                             : fail(why, path, "cannot be mended", errno);
+}
+
+int store_repair(const char *directory, char why[STORE_WHY_SIZE])
+{
+	char path[4200];
+	struct stat file;
+
+	why[0] = '\0';
+	snprintf(path, sizeof path, "%s/runs.jsonl", directory);
+	if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
+		return 0;
+	const int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+	if (fd < 0)
+		return fail(why, path, "cannot be opened", errno);
+	const int status = end_repair(fd, path, why);
+	close(fd);
+	return status;
+}
+
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE])
 {
 	char path[4200];

@@ -20,12 +20,12 @@ int stored_read(struct store_runs *runs, const char *const *paths, size_t count,
 	int status = EXIT_DONE;
 
 	for (size_t i = 0; i < count; i++) {
-		const size_t before = runs->count, refused = runs->refused;
+		const size_t seen = runs->count + runs->visitor.refused + runs->visitor.repeated;
 
 		if (store_read(runs, paths[i], complain, (void *)program, why) != 0) {
 			complain((void *)program, why);
 			status = EXIT_RUN_FAILED;
-		} else if (runs->count == before && runs->refused == refused) {
+		} else if (runs->count + runs->visitor.refused + runs->visitor.repeated == seen) {
 			format_name(place, sizeof place, paths[i], 200, false);
 			fprintf(stderr, "%s: %s: it holds no run\n", program, place);
 			status = EXIT_RUN_FAILED;
@@ -37,5 +37,5 @@ int stored_read(struct store_runs *runs, const char *const *paths, size_t count,
 			complain((void *)program, analysis_why);
 			status = EXIT_RUN_FAILED;
 		}
-	return runs->refused ? EXIT_RUN_FAILED : status;
+	return runs->visitor.refused ? EXIT_RUN_FAILED : status;
 }

@@ -100,10 +100,10 @@ TEST(store, names_bad_lines_and_uses_the_others)
 		append(directory, run_one_waiter());
 		file_write(directory, rows[i].line, strlen(rows[i].line));
 		file_write(directory, "\n\n", 2);
-		append(directory, run_one_waiter());
+		append(directory, run_thread_per_io());
 		CHECK_EQUAL(store_read(&runs, directory, hear, &heard, why), 0);
 		CHECK_EQUAL(runs.count, 2);
-		CHECK_EQUAL(runs.refused, 1);
+		CHECK_EQUAL(runs.visitor.refused, 1);
 		CHECK_EQUAL(heard.count, 1);
 		CHECK_CONTAINS(heard.text, "runs.jsonl, line 2: ");
 		CHECK_CONTAINS(heard.text, rows[i].message);
@@ -123,7 +123,7 @@ TEST(store, a_line_cut_short_does_not_swallow_the_next_run)
 	process_make_directory(directory);
 	append(directory, run_one_waiter());
 	file_write(directory, "{\"schema\": \"iost", 16);
-	append(directory, run_one_waiter());
+	append(directory, run_thread_per_io());
 	CHECK_EQUAL(store_read(&runs, directory, hear, &heard, why), 0);
 	CHECK_EQUAL(runs.count, 2);
 	CHECK_EQUAL(heard.count, 1);
@@ -198,23 +198,100 @@ TEST(store, what_is_not_there_is_named_with_a_remedy)
 
 TEST(store, ten_thousand_lines_are_read_in_a_moment)
 {
-	char directory[256], why[STORE_WHY_SIZE];
+	char directory[256], path[300], why[STORE_WHY_SIZE];
 	struct store_runs runs = {0};
 	json_t *run = run_one_waiter();
-	char *line = store_line(run);
-	const size_t length = strlen(line) + 1;
-	char *lines = malloc(10000 * length + 1);
 
 	process_make_directory(directory);
-	REQUIRE(lines);
-	for (size_t i = 0; i < 10000; i++)
-		snprintf(lines + i * length, length + 1, "%s\n", line);
-	file_write(directory, lines, 10000 * length);
-	free(lines);
+	snprintf(path, sizeof path, "%s/runs.jsonl", directory);
+	FILE *file = fopen(path, "w");
+	REQUIRE(file);
+	for (int i = 0; i < 10000; i++) {
+		run_number(run, "measured.operations", 1000 + i);
+		char *line = store_line(run);
+		fprintf(file, "%s\n", line);
+		free(line);
+	}
+	fclose(file);
 	CHECK_EQUAL(store_read(&runs, directory, NULL, NULL, why), 0);
 	CHECK_EQUAL(runs.count, 10000);
 	store_free(&runs);
-	free(line);
 	json_decref(run);
 	process_remove_directory(directory);
+}
+
+TEST(store, a_file_merged_with_itself_counts_once)
+{
+	char directory[256], why[STORE_WHY_SIZE];
+	struct store_runs runs = {0};
+	struct heard heard = {0};
+
+	process_make_directory(directory);
+	append(directory, run_one_waiter());
+	append(directory, run_skipped());
+	append(directory, run_skipped()); /* nothing was measured: these may be alike */
+	append(directory, run_one_waiter());
+	CHECK_EQUAL(store_read(&runs, directory, hear, &heard, why), 0);
+	CHECK_EQUAL(store_read(&runs, directory, hear, &heard, why), 0);
+	CHECK_EQUAL(runs.count, 5);
+	CHECK_EQUAL(runs.visitor.repeated, 3);
+	CHECK_EQUAL(runs.visitor.refused, 0);
+	CHECK_CONTAINS(heard.text, "runs.jsonl, line 4: the same run, to the last digit, as one "
+	                           "read before (line 1 there); used once");
+	store_free(&runs);
+	process_remove_directory(directory);
+}
+
+TEST(store, a_line_that_no_run_can_be_is_passed_over)
+{
+	char directory[256], path[300], why[STORE_WHY_SIZE];
+	struct store_runs runs = {0};
+	struct heard heard = {0};
+
+	process_make_directory(directory);
+	append(directory, run_one_waiter());
+	snprintf(path, sizeof path, "%s/runs.jsonl", directory);
+	FILE *file = fopen(path, "a");
+	REQUIRE(file);
+	for (int i = 0; i < 20 << 10; i++)
+		fprintf(file, "%1024s", "{");
+	fputc('\n', file);
+	fclose(file);
+	append(directory, run_thread_per_io());
+	CHECK_EQUAL(store_read(&runs, directory, hear, &heard, why), 0);
+	CHECK_EQUAL(runs.count, 2);
+	CHECK_EQUAL(heard.count, 1);
+	CHECK_CONTAINS(heard.text, "line 2: longer than 16 MiB");
+	store_free(&runs);
+	process_remove_directory(directory);
+}
+
+TEST(store, mends_the_last_line_of_a_crash)
+{
+	static const struct {
+		const char *tail;
+		int mended;
+		size_t runs;
+	} rows[] = {
+	    {"", 0, 1},
+	    {"{\"schema\": \"iostudy/run/1\", \"sta", 1, 1},
+	    {"{\"schema\": \"iostudy/run/1\", \"status\": \"skipped\"}", 1, 2},
+	    {"not a run at all, but a line\n", 0, 1},
+	};
+	char directory[256], why[STORE_WHY_SIZE];
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct store_runs runs = {0};
+
+		process_make_directory(directory);
+		CHECK_EQUAL(store_repair(directory, why), 0);
+		append(directory, run_one_waiter());
+		file_write(directory, rows[i].tail, strlen(rows[i].tail));
+		CHECK_EQUAL(store_repair(directory, why), rows[i].mended);
+		CHECK_EQUAL(store_repair(directory, why), 0);
+		CHECK_EQUAL(store_read(&runs, directory, NULL, NULL, why), 0);
+		CHECK_EQUAL(runs.count, rows[i].runs);
+		store_free(&runs);
+		process_remove_directory(directory);
+	}
 }
