@@ -22,11 +22,11 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(
 SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(findstring thread,$(SANITIZE)),-Wno-tsan)
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
 ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
-LIBS     := -luring -laio -lbpf -ljansson -lm -pthread
+LIBS     := -luring -laio -lbpf -ljansson -linih -lm -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libaio-dev \
-            libjansson-dev libgtest-dev linux-libc-dev
-TEST_PACKAGES := locales
+            libjansson-dev libinih-dev libgtest-dev linux-libc-dev
+TEST_PACKAGES := locales e2fsprogs xfsprogs btrfs-progs
 LINT_PACKAGES := clang-format mandoc
 TIDY_PACKAGES := clang-tidy
 sources  = $(wildcard $(1)/*.c)
@@ -135,7 +135,8 @@ format: lint-packages
 install: $(BUILD)/iostudy
 	install -D -m 755 $(BUILD)/iostudy $(DESTDIR)$(PREFIX)/bin/iostudy
 	install -D -m 644 docs/iostudy.1 $(DESTDIR)$(PREFIX)/share/man/man1/iostudy.1
-	install -d $(DESTDIR)$(PREFIX)/share/iostudy
+	install -d $(DESTDIR)$(PREFIX)/share/iostudy/studies
+	install -m 644 $(wildcard bench/studies/*.study) $(DESTDIR)$(PREFIX)/share/iostudy/studies
 	$(foreach f,$(wildcard probes/*.bt),\
 		install -m 644 $(f) $(DESTDIR)$(PREFIX)/share/iostudy/$(notdir $(f)) &&) true
 

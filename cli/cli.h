@@ -14,6 +14,7 @@ enum {
 
 /* Each is handed its own argv: argv[0] is "iostudy COMMAND". They return an exit status. */
 int command_run(int argc, char **argv);
+int command_study(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_doctor(int argc, char **argv);

@@ -1,6 +1,6 @@
 /*
  * iostudy list: the engines, workloads and probes that this program holds, from their tables,
- * and the scripts that come with it.
+ * and the scripts and studies that come with it.
  */
 #include "cli/cli.h"
 #include "cli/scripts.h"
@@ -17,8 +17,16 @@
 
 enum { NAME_COLUMNS = 18, SCREEN_COLUMNS = 80 };
 
-enum list_kind { LIST_ENGINES, LIST_WORKLOADS, LIST_PROBES, LIST_SCRIPTS, LIST_COUNT };
-static const char *const kind_names[LIST_COUNT + 1] = {"engines", "workloads", "probes", "scripts"};
+enum list_kind {
+	LIST_ENGINES,
+	LIST_WORKLOADS,
+	LIST_PROBES,
+	LIST_SCRIPTS,
+	LIST_STUDIES,
+	LIST_COUNT
+};
+static const char *const kind_names[LIST_COUNT + 1] = {"engines", "workloads", "probes", "scripts",
+                                                       "studies"};
 
 static const struct {
 	uint32_t cap;
@@ -77,6 +85,25 @@ static void scripts_text(struct text *text, bool ascii)
 	text_add(text, "  Attach as root to any process by its PID; Ctrl-C ends and reports.\n");
 }
 
+static void studies_text(struct text *text, bool ascii)
+{
+	char place[SCRIPT_PATH_SIZE];
+	struct scripts studies;
+
+	studies_find(&studies);
+	for (unsigned i = 0; i < studies.count; i++) {
+		*strrchr(studies.list[i].name, '.') = 0;
+		row_add(text, studies.list[i].name, studies.list[i].summary);
+	}
+	format_name(place, sizeof place, *studies.directory ? studies.directory : studies.looked,
+	            sizeof place, ascii);
+	if (studies.count)
+		text_add(text, "  Run one with iostudy study NAME -o DIR; they are files in %s\n",
+		         place);
+	else
+		text_add(text, "  not found; looked in %s\n", place);
+}
+
 static void kind_text(struct text *text, enum list_kind kind, bool ascii)
 {
 	text_add(text, "%s%s\n", text->length ? "\n" : "", kind_names[kind]);
@@ -91,6 +118,9 @@ static void kind_text(struct text *text, enum list_kind kind, bool ascii)
 	case LIST_PROBES:
 		for (const struct probe_ops *const *ops = probe_table; *ops; ops++)
 			row_add(text, (*ops)->name, (*ops)->summary);
+		break;
+	case LIST_STUDIES:
+		studies_text(text, ascii);
 		break;
 	default:
 		scripts_text(text, ascii);
@@ -136,6 +166,24 @@ static json_t *scripts_json(void)
 	return list;
 }
 
+static json_t *studies_json(void)
+{
+	struct scripts studies;
+	json_t *list = json_array();
+
+	studies_find(&studies);
+	for (unsigned i = 0; i < studies.count; i++) {
+		char path[SCRIPT_PATH_SIZE + 64], name[64];
+		snprintf(name, sizeof name, "%s", studies.list[i].name);
+		*strrchr(name, '.') = 0;
+		json_t *entry = entry_json(name, studies.list[i].summary);
+		snprintf(path, sizeof path, "%s/%s", studies.directory, studies.list[i].name);
+		json_object_set_new(entry, "path", json_text(path));
+		json_array_append_new(list, entry);
+	}
+	return list;
+}
+
 static json_t *kind_json(enum list_kind kind)
 {
 	json_t *list;
@@ -143,6 +191,8 @@ static json_t *kind_json(enum list_kind kind)
 		return engines_json();
 	if (kind == LIST_SCRIPTS)
 		return scripts_json();
+	if (kind == LIST_STUDIES)
+		return studies_json();
 	list = json_array();
 	for (const struct workload_ops *const *ops = workload_table; kind == LIST_WORKLOADS && *ops;
 	     ops++)
@@ -164,7 +214,7 @@ int command_list(int argc, char **argv)
 {
 	const struct simple_command command = {
 	    .summary = "Names what this program holds; without a word, all of it.",
-	    .argument = "[engines|workloads|probes|scripts...]",
+	    .argument = "[engines|workloads|probes|scripts|studies...]",
 	    .words = kind_names,
 	};
 	struct simple_options options;

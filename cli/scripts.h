@@ -1,5 +1,6 @@
 /*
- * The bpftrace scripts that come with the program: where they are, and what each is for.
+ * The files that come with the program, bpftrace scripts and studies: where they are, and what
+ * each is for.
  */
 #ifndef IOSTUDY_CLI_SCRIPTS_H
 #define IOSTUDY_CLI_SCRIPTS_H
@@ -7,7 +8,7 @@
 enum { SCRIPTS_MAX = 32, SCRIPT_PATH_SIZE = 4096 };
 
 struct script {
-	char name[64];     /* parked.bt */
+	char name[64];     /* parked.bt, quick.study */
 	char summary[200]; /* its first line of comment */
 };
 
@@ -21,5 +22,6 @@ struct scripts {
 /* Looks beside the program that runs: in its installation's share/iostudy, or in the source tree
  * that it was built in. */
 void scripts_find(struct scripts *scripts);
+void studies_find(struct scripts *studies); /* in share/iostudy/studies, or in bench/studies */
 
 #endif
