@@ -41,6 +41,9 @@ static void set_knobs(struct park_knobs *knobs, const struct probe_config *confi
 	bpf_classes_fill(knobs->classes, knobs->transfers);
 	for (uint32_t i = 2; i < PARK_DOUBLINGS; i++)
 		knobs->doublings[i] = knobs->doublings[i / 2] + 1;
+	bpf_objects_fill(knobs->objects);
+	knobs->watch = config->watch;
+	knobs->children = config->children;
 	knobs->disk = config->source == SOURCE_DISK;
 	knobs->marked = config->marked;
 	knobs->hidden = config->hidden_threads;
@@ -82,6 +85,8 @@ static void choose_programs(struct bpf_probe *b, const struct probe_config *conf
 	    {"on_uring_submit_sqe", has->io_uring_submit_sqe},
 	    {"on_punt", has->io_uring_punt},
 	    {"on_short_write", has->io_uring_short_write},
+	    {"walk_census", config->watch},
+	    {"walk_family", config->watch && config->children},
 	    {"on_sys_enter", config->hidden_threads},
 	    {"on_sys_exit", config->hidden_threads},
 	};
@@ -115,7 +120,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int attach_walks(struct bpf_probe *b)
+static int attach_walks(struct bpf_probe *b, bool watch, bool children)
 {
 	b->find = bpf_program__attach_iter(b->object->progs.walk_find, NULL);
 	if (!b->find)
@@ -124,7 +129,15 @@ static int attach_walks(struct bpf_probe *b)
 	if (!b->seed)
 		return -errno;
 	b->read = bpf_program__attach_iter(b->object->progs.walk_read, NULL);
-	return b->read ? 0 : -errno;
+	if (!b->read)
+		return -errno;
+	if (watch)
+		b->census = bpf_program__attach_iter(b->object->progs.walk_census, NULL);
+	if (watch && !b->census)
+		return -errno;
+	if (children)
+		b->family = bpf_program__attach_iter(b->object->progs.walk_family, NULL);
+	return children && !b->family ? -errno : 0;
 }
 
 /* Every program but the walks, which have links of their own. */
@@ -133,6 +146,8 @@ static int attach_events(struct bpf_probe *b)
 	bpf_program__set_autoattach(b->object->progs.walk_find, false);
 	bpf_program__set_autoattach(b->object->progs.walk_seed, false);
 	bpf_program__set_autoattach(b->object->progs.walk_read, false);
+	bpf_program__set_autoattach(b->object->progs.walk_census, false);
+	bpf_program__set_autoattach(b->object->progs.walk_family, false);
 	return park__attach(b->object);
 }
 
@@ -149,6 +164,8 @@ static void bpf_close(struct probe *p)
 	bpf_link__destroy(b->find);
 	bpf_link__destroy(b->seed);
 	bpf_link__destroy(b->read);
+	bpf_link__destroy(b->family);
+	bpf_link__destroy(b->census);
 	park__destroy(b->object);
 	memset(b, 0, sizeof *b);
 }
@@ -176,6 +193,8 @@ static int bpf_open(struct probe *p, char why[PROBE_WHY_SIZE])
 		return bpf_explain(-errno, last_warning, why);
 	set_knobs((struct park_knobs *)&b->object->rodata->knobs, &p->config, &variants);
 	choose_programs(b, &p->config, &variants);
+	if (p->config.watch)
+		bpf_map__set_max_entries(b->object->maps.places, PLACES_MAX);
 	error = park__load(b->object);
 	if (error)
 		goto fail;
@@ -189,10 +208,10 @@ static int bpf_open(struct probe *p, char why[PROBE_WHY_SIZE])
 		goto fail;
 	error = attach_events(b);
 	if (!error)
-		error = attach_walks(b);
+		error = attach_walks(b, p->config.watch, p->config.watch && p->config.children);
 	if (error)
 		goto fail;
-	if (p->config.source == SOURCE_DISK)
+	if (p->config.source == SOURCE_DISK || p->config.watch)
 		bpf_self_test(p);
 	return 0;
 fail:
@@ -201,8 +220,7 @@ fail:
 	return error;
 }
 
-/* Runs a walk over all threads for its effect. */
-static int walk(struct bpf_link *link)
+int bpf_walk(struct bpf_link *link)
 {
 	const int fd = bpf_iter_create(bpf_link__fd(link));
 	ssize_t got;
@@ -225,7 +243,7 @@ int bpf_find(struct bpf_probe *b, pid_t pid)
 
 	b->totals->subject = 0;
 	b->totals->wanted = (uint32_t)pid;
-	error = walk(b->find);
+	error = bpf_walk(b->find);
 	return error ? error : b->totals->subject ? 0 : -ESRCH;
 }
 
@@ -235,7 +253,7 @@ static int bpf_attach(struct probe *p, pid_t pid, char why[PROBE_WHY_SIZE])
 	int error = bpf_find(b, pid);
 
 	if (!error)
-		error = walk(b->seed);
+		error = bpf_walk(b->seed);
 	if (error == -ESRCH)
 		snprintf(why, PROBE_WHY_SIZE, "there is no process %d", (int)pid);
 	else if (error)

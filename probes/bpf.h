@@ -12,7 +12,8 @@ struct bpf_link;
 struct bpf_probe {
 	struct park *object;
 	volatile struct park_totals *totals; /* shared with the BPF programs */
-	struct bpf_link *find, *seed, *read; /* the walks */
+	struct bpf_link *find, *seed, *read, *family,
+	    *census; /* the walks; the last two to watch */
 	uint32_t measures;
 	size_t left; /* bytes of a record whose end has not been read yet */
 	char buffer[1 << 16];
@@ -21,6 +22,13 @@ struct bpf_probe {
 /* Calls each for every living thread of the subject. 0 or -errno. */
 int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
                       void *to);
+
+/* Runs a walk that hands out records of that size, and calls each for every one. 0 or -errno. */
+int bpf_records(struct bpf_probe *b, struct bpf_link *walk, size_t size,
+                void (*each)(void *to, const void *record), void *to);
+
+/* Runs a walk over all threads for its effect. 0 or -errno. */
+int bpf_walk(struct bpf_link *link);
 
 /* Which kernel-side programs exist in this kernel, by the prototypes in its BTF. */
 struct bpf_variants {
@@ -32,6 +40,9 @@ struct bpf_variants {
 	long count_distance, current_distance; /* 0: not known */
 };
 int bpf_variants_find(struct bpf_variants *variants);
+
+/* What each system call works on: enum call_object. */
+void bpf_objects_fill(uint8_t objects[PARK_SYSCALLS]);
 
 /* The class of each system call, and those in which glibc's POSIX AIO serves a request. */
 void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS]);

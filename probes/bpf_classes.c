@@ -73,6 +73,62 @@ static const struct {
 static const uint16_t aio_calls[] = {SYS_read,     SYS_write, SYS_pread64,
                                      SYS_pwrite64, SYS_fsync, SYS_fdatasync};
 
+static const struct {
+	uint16_t number;
+	uint8_t object;
+} objects_table[] = {
+    {SYS_read, CALL_FD},
+    {SYS_write, CALL_FD},
+    {SYS_close, CALL_FD},
+    {SYS_pread64, CALL_FD},
+    {SYS_pwrite64, CALL_FD},
+    {SYS_readv, CALL_FD},
+    {SYS_writev, CALL_FD},
+    {SYS_preadv, CALL_FD},
+    {SYS_pwritev, CALL_FD},
+    {SYS_preadv2, CALL_FD},
+    {SYS_pwritev2, CALL_FD},
+    {SYS_sendfile, CALL_FD_SECOND}, /* what is read; the other end is a socket mostly */
+    {SYS_splice, CALL_FD},
+    {SYS_copy_file_range, CALL_FD},
+    {SYS_connect, CALL_FD},
+    {SYS_accept, CALL_FD},
+    {SYS_accept4, CALL_FD},
+    {SYS_sendto, CALL_FD},
+    {SYS_recvfrom, CALL_FD},
+    {SYS_sendmsg, CALL_FD},
+    {SYS_recvmsg, CALL_FD},
+    {SYS_sendmmsg, CALL_FD},
+    {SYS_recvmmsg, CALL_FD},
+    {SYS_fsync, CALL_FD},
+    {SYS_fdatasync, CALL_FD},
+    {SYS_syncfs, CALL_FD},
+    {SYS_sync_file_range, CALL_FD},
+    {SYS_ftruncate, CALL_FD},
+    {SYS_fallocate, CALL_FD},
+    {SYS_readahead, CALL_FD},
+    {SYS_fadvise64, CALL_FD},
+    {SYS_getdents, CALL_FD},
+    {SYS_getdents64, CALL_FD},
+    {SYS_io_uring_enter, CALL_FD},
+    {SYS_epoll_wait, CALL_FD},
+    {SYS_epoll_pwait, CALL_FD},
+    {SYS_epoll_pwait2, CALL_FD},
+    {SYS_ioctl, CALL_FD},
+    {SYS_flock, CALL_FD},
+    {SYS_fcntl, CALL_FD},
+    {SYS_futex, CALL_FUTEX},
+    {SYS_futex_waitv, CALL_FUTEX},
+    {455 /* futex_wait */, CALL_FUTEX},
+};
+
+void bpf_objects_fill(uint8_t objects[PARK_SYSCALLS])
+{
+	memset(objects, CALL_NOTHING, PARK_SYSCALLS);
+	for (size_t i = 0; i < sizeof objects_table / sizeof objects_table[0]; i++)
+		objects[objects_table[i].number] = objects_table[i].object;
+}
+
 void bpf_classes_fill(uint8_t classes[PARK_SYSCALLS], uint8_t transfers[PARK_SYSCALLS])
 {
 	memset(classes, CLASS_OTHER, PARK_SYSCALLS);

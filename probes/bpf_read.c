@@ -17,10 +17,10 @@
 
 enum { STABLE_TRIES = 100000, READING_TRIES = 200 };
 
-int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
-                      void *to)
+int bpf_records(struct bpf_probe *b, struct bpf_link *walk, size_t size,
+                void (*each)(void *to, const void *record), void *to)
 {
-	const int fd = bpf_iter_create(bpf_link__fd(b->read));
+	const int fd = bpf_iter_create(bpf_link__fd(walk));
 	size_t have = 0;
 	ssize_t got;
 	int error = 0;
@@ -36,12 +36,8 @@ int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct p
 		if (got <= 0)
 			break;
 		have += (size_t)got;
-		for (; have - at >= sizeof(struct park_record); at += sizeof(struct park_record)) {
-			struct park_record record;
-
-			memcpy(&record, b->buffer + at, sizeof record);
-			each(to, &record);
-		}
+		for (; have - at >= size; at += size)
+			each(to, b->buffer + at);
 		have -= at;
 		memmove(b->buffer, b->buffer + at, have);
 	}
@@ -49,6 +45,28 @@ int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct p
 		error = -errno;
 	close(fd);
 	return error;
+}
+
+struct record_user {
+	void (*each)(void *to, const struct park_record *record);
+	void *to;
+};
+
+static void use_record(void *to, const void *bytes)
+{
+	const struct record_user *user = to;
+	struct park_record record;
+
+	memcpy(&record, bytes, sizeof record); /* it may lie anywhere */
+	user->each(user->to, &record);
+}
+
+int bpf_probe_records(struct bpf_probe *b, void (*each)(void *to, const struct park_record *record),
+                      void *to)
+{
+	struct record_user user = {each, to};
+
+	return bpf_records(b, b->read, sizeof(struct park_record), use_record, &user);
 }
 
 static void times_add(struct park_times *to, const struct park_times *from)

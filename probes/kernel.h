@@ -50,7 +50,7 @@ struct sched_entity {
 };
 
 struct pt_regs {
-	unsigned long orig_ax;
+	unsigned long si, di, orig_ax;
 };
 
 struct sched_info {
@@ -59,6 +59,21 @@ struct sched_info {
 };
 
 struct io_uring_task;
+
+struct file;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct thread_struct {
+	unsigned long fsbase;
+};
 
 struct task_struct {
 	unsigned int __state;
@@ -71,6 +86,11 @@ struct task_struct {
 	struct sched_entity se;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct task_struct *real_parent;
+	struct files_struct *files;
+	struct thread_struct thread;
+	unsigned in_iowait : 1;
+	char comm[16];
 	void *worker_private;
 	struct io_uring_task *io_uring;
 	unsigned long nvcsw, nivcsw;
@@ -81,7 +101,10 @@ struct io_wq_work {
 	int cancel_seq;
 };
 
+struct io_wq;
+
 struct io_worker {
+	struct io_wq *wq;
 	struct io_wq_work *cur_work;
 };
 
@@ -90,6 +113,7 @@ struct io_wq_acct {
 };
 
 struct io_wq {
+	struct task_struct *task;  /* whose rings it serves */
 	struct io_wq_acct acct[2]; /* for what ends in bounded time, and for what may not */
 };
 
@@ -100,6 +124,7 @@ struct io_uring_task {
 
 struct super_block {
 	unsigned int s_dev;
+	unsigned long s_magic;
 };
 
 struct inode {

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "probes/place.h"
 #include "probes/probe.h"
 
 enum {
@@ -94,6 +95,11 @@ struct park_thread {
 	/* its sched_info.run_delay and last_arrival when it last left a CPU */
 	uint64_t delay_before_ns, arrival_before_ns;
 	uint64_t voluntary_before, involuntary_before; /* the kernel's counters at attach */
+	/* watching: where it sleeps, and since when; 0: it does not, or nobody asks where */
+	uint64_t place_since_ns, futex_ns;
+	struct place_key place;
+	int32_t place_fd;
+	uint32_t told; /* its enum thread_kind + 1, as found out by the loader; 0: not */
 	struct park_times times;
 };
 
@@ -125,11 +131,17 @@ enum { SYMBOL_AIO_COMPLETE, SYMBOL_IOMAP_END, SYMBOL_BLKDEV_ASYNC_END, SYMBOL_CO
 /* What an operation of io_uring is, by its number. */
 enum { OPERATION_OTHER, OPERATION_TRANSFER, OPERATION_WAITS };
 
+/* What the first argument of a system call is. */
+enum call_object { CALL_NOTHING, CALL_FD, CALL_FUTEX, CALL_FD_SECOND };
+
 /* Set before loading. */
 struct park_knobs {
 	uint8_t classes[PARK_SYSCALLS];    /* enum park_class of a system call */
 	uint8_t transfers[PARK_SYSCALLS];  /* those in which a library's thread serves a request */
 	uint8_t doublings[PARK_DOUBLINGS]; /* how often n has doubled since 1 */
+	uint8_t watch;                     /* many processes; where their threads sleep */
+	uint8_t children;                  /* those that they fork are watched too */
+	uint8_t objects[PARK_SYSCALLS];    /* enum call_object */
 	uint8_t marked;                    /* the subject's threads carry marks */
 	uint8_t hidden;                    /* and those that do not are a library's */
 	uint8_t disk;                      /* completions are the disk's */
@@ -156,6 +168,9 @@ struct park_totals {
 	uint64_t overflowed, contended;
 	uint64_t storage_failed, torn, lost_wakeups, late_wakeups, lost_switches, late_switches;
 	uint64_t unseen_completions, map_full, context_failed;
+	uint64_t places_merged;   /* sleeps whose object was not told apart: the table was full */
+	uint64_t processes_found; /* by the walks at attach */
+	uint64_t processes_ended; /* watched ones that nobody named */
 	uint32_t now[PARK_KINDS], most[PARK_KINDS]; /* threads of a kind */
 	uint64_t births;                            /* threads so far */
 	uint64_t births_before_reading;
@@ -170,6 +185,7 @@ struct park_totals {
 	uint64_t borrowed_ns[BORROWED_COUNT];
 	uint64_t task_work_unclear;
 	struct park_gate block;
+	uint64_t block_most;                      /* open at once */
 	uint64_t block_open, block_open_since_ns; /* how many, and the sum of their starts */
 	uint64_t block_requests, block_bytes, block_area_ns;
 	/* occupancy */

@@ -48,16 +48,28 @@ static __always_inline bool any_in_flight(void)
 	return (gauge && *gauge) || READ_ONCE(totals.block_open);
 }
 
-static __always_inline uint32_t state_of_waiter(uint32_t class, uint32_t doing)
+/* The same of one of the processes that are watched. */
+static __always_inline bool any_of_process(uint32_t process)
+{
+	struct process_sum *sum = process_of(process);
+
+	return sum && READ_ONCE(sum->block_open);
+}
+
+static __always_inline uint32_t state_of_waiter(struct task_struct *task, uint32_t class,
+                                                uint32_t doing)
 {
 	if (doing == DOING_SUBMIT)
 		return STATE_PARKED_DIRECT;
 	if (knobs.marked)
 		return any_in_flight() ? STATE_PARKED_WAITER : STATE_IDLE;
+	if (class == CLASS_WAITER_RING && knobs.watch)
+		return any_of_process(task->tgid) ? STATE_PARKED_WAITER : STATE_UNSEEN;
 	return class == CLASS_WAITER_RING && any_in_flight() ? STATE_PARKED_WAITER : STATE_UNSEEN;
 }
 
-static __always_inline uint32_t state_of(uint32_t class, uint32_t doing, bool is_marked)
+static __always_inline uint32_t state_of(struct task_struct *task, uint32_t class, uint32_t doing,
+                                         bool is_marked)
 {
 	if (class == CLASS_STOPPED)
 		return STATE_OTHER;
@@ -83,7 +95,7 @@ static __always_inline uint32_t state_of(uint32_t class, uint32_t doing, bool is
 		return STATE_IDLE;
 	case CLASS_WAITER_RING:
 	case CLASS_WAITER_POLL:
-		return state_of_waiter(class, doing);
+		return state_of_waiter(task, class, doing);
 	case CLASS_FUTEX:
 		if (!knobs.marked)
 			return STATE_UNSEEN;
@@ -94,12 +106,15 @@ static __always_inline uint32_t state_of(uint32_t class, uint32_t doing, bool is
 }
 
 /* Whose thread it is, from what is known of it now; KIND_COUNT: not known yet. */
-static __always_inline uint32_t kind_of(struct task_struct *task, struct thread_mark *mark)
+static __always_inline uint32_t kind_of(struct task_struct *task, struct park_thread *t,
+                                        struct thread_mark *mark)
 {
 	if (mark)
 		return mark->kind;
 	if (task->flags & PF_IO_WORKER)
 		return task->worker_private ? KIND_IO_WQ : KIND_SQPOLL;
+	if (t->told)
+		return t->told - 1;
 	return knobs.marked ? KIND_COUNT : KIND_APPLICATION;
 }
 
@@ -114,10 +129,10 @@ static __always_inline uint32_t word_off(struct task_struct *task, struct park_t
 
 	if (!sleep_state)
 		return (STATE_RUNNABLE + 1) | in_call;
-	kind_settle(t, kind_of(task, mark));
+	kind_settle(t, kind_of(task, t, mark));
 	class = class_of(task, t, sleep_state);
 	if (class != CLASS_STOPPED) /* a call that goes on after a stop is restart_syscall */
 		t->last_class = class;
-	return (state_of(class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT | in_call |
-	       sleep_slot(task, class) << WORD_SLOT_SHIFT;
+	return (state_of(task, class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT |
+	       in_call | sleep_slot(task, class) << WORD_SLOT_SHIFT;
 }

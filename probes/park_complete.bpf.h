@@ -7,7 +7,8 @@
  */
 struct begun {
 	uint64_t since_ns;
-	uint64_t left; /* bytes that have not come yet */
+	uint64_t left;    /* bytes that have not come yet */
+	uint64_t process; /* watching: whose it is */
 };
 
 struct {
@@ -36,6 +37,12 @@ enum { COUNT_SOFTIRQ = 0x100, COUNT_HARDIRQ = 0xf0000, SOFTIRQ_NET_RX = 3, SOFTI
 static __always_inline bool of_subject(const struct task_struct *task)
 {
 	return totals.subject && task->tgid == totals.subject;
+}
+
+/* Is it a thread that is counted? To be asked of a running one. */
+static __always_inline bool counts_now(struct task_struct *task)
+{
+	return of_subject(task) || (knobs.watch && thread_of(task));
 }
 
 /* In what context this CPU is. Its preemption count has no name that BPF could use, but lies at
@@ -87,15 +94,23 @@ static __noinline int completion_arrived(void)
 #include "probes/park_aio.bpf.h"
 
 /* by requests begin or end; since_sum_ns is the sum of their starts. */
-static __always_inline void block_change(int by, uint64_t since_ns, uint64_t now_ns, uint32_t done)
+static __noinline int block_change(int by, uint32_t process, uint64_t since_ns, uint64_t now_ns,
+                                   uint32_t done)
 {
+	uint64_t open;
+
+	if (knobs.watch)
+		process_block(process, by);
 	__sync_fetch_and_add(&totals.block.begun, 1);
-	__sync_fetch_and_add(&totals.block_open, by);
+	open = __sync_fetch_and_add(&totals.block_open, by) + by;
+	if (by > 0 && open > READ_ONCE(totals.block_most))
+		WRITE_ONCE(totals.block_most, open);
 	__sync_fetch_and_add(&totals.block_open_since_ns, by < 0 ? -since_ns : since_ns);
 	if (by < 0)
 		__sync_fetch_and_add(&totals.block_area_ns, now_ns - since_ns);
 	__sync_fetch_and_add(&totals.block_requests, done);
 	__sync_fetch_and_add(&totals.block.ended, 1);
+	return 0;
 }
 
 /* The kernel uses a request again and again: if it begins anew, it has completed, seen or not. */
@@ -110,23 +125,25 @@ static __always_inline void block_forget(const uint64_t *key)
 		return;
 	__sync_fetch_and_add(&totals.unseen_completions, 1);
 	__sync_fetch_and_add(&totals.block_bytes, old.left);
-	block_change(-1, old.since_ns, old.since_ns, 1); /* for how long is not known */
+	block_change(-1, old.process, old.since_ns, old.since_ns,
+	             1); /* for how long is not known */
 }
 
 static __always_inline int block_begin(struct request *request)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
-	const struct begun begun = {.since_ns = bpf_ktime_get_ns(), .left = request->__data_len};
+	const struct begun begun = {
+	    .since_ns = bpf_ktime_get_ns(), .left = request->__data_len, .process = current->tgid};
 	const uint64_t key = (uint64_t)request;
 
-	if (!of_subject(current))
+	if (!counts_now(current))
 		return 0;
 	if (bpf_map_update_elem(&requests, &key, &begun, BPF_NOEXIST)) {
 		if (!bpf_map_lookup_elem(&requests, &key)) /* else it is issued again */
 			__sync_fetch_and_add(&totals.map_full, 1);
 		return 0;
 	}
-	block_change(1, begun.since_ns, begun.since_ns, 0);
+	block_change(1, begun.process, begun.since_ns, begun.since_ns, 0);
 	occupancy_change(0, begun.since_ns);
 	return 0;
 }
@@ -155,12 +172,14 @@ int BPF_PROG(on_block_merge, struct request *request)
 	const uint64_t key = (uint64_t)request;
 	struct begun *begun = bpf_map_lookup_elem(&requests, &key);
 	uint64_t since_ns;
+	uint32_t process;
 
 	if (!begun)
 		return 0;
 	since_ns = begun->since_ns;
+	process = begun->process;
 	if (!bpf_map_delete_elem(&requests, &key))
-		block_change(-1, since_ns, bpf_ktime_get_ns(), 0);
+		block_change(-1, process, since_ns, bpf_ktime_get_ns(), 0);
 	return 0;
 }
 
@@ -170,6 +189,7 @@ int BPF_PROG(on_block_complete, struct request *request, int status, unsigned in
 	const uint64_t key = (uint64_t)request;
 	struct begun *begun = bpf_map_lookup_elem(&requests, &key);
 	uint64_t since_ns, now_ns;
+	uint32_t process;
 
 	if (!begun)
 		return 0;
@@ -179,10 +199,11 @@ int BPF_PROG(on_block_complete, struct request *request, int status, unsigned in
 		return 0;
 	}
 	since_ns = begun->since_ns;
+	process = begun->process;
 	if (bpf_map_delete_elem(&requests, &key))
 		return 0;
 	now_ns = bpf_ktime_get_ns();
-	block_change(-1, since_ns, now_ns, 1);
+	block_change(-1, process, since_ns, now_ns, 1);
 	aio_posted(request);
 	if (!knobs.disk)
 		return 0;
@@ -218,7 +239,7 @@ static __always_inline bool request_of_subject(void *request)
 	struct io_kiocb *one = request;
 	struct io_kiocb___task *older = request;
 
-	if (!request)
+	if (!request || knobs.watch)
 		return false;
 	if (bpf_core_field_exists(one->tctx))
 		return BPF_CORE_READ(one, tctx, task, tgid) == totals.subject;
@@ -234,9 +255,9 @@ static __noinline int result_posted(void *request)
 	struct park_thread *t;
 	uint64_t now_ns;
 
-	if (!totals.subject)
+	if (!totals.subject && !knobs.watch)
 		return 0;
-	if (!of_subject(current)) {
+	if (!counts_now(current)) {
 		if (context_now(current) != ARRIVED_TASK && request_of_subject(request))
 			__sync_fetch_and_add(&totals.posted_in[POSTED_INTERRUPT], 1);
 		return 0;

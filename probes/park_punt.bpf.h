@@ -45,7 +45,7 @@ static __always_inline uint32_t punt_reason(struct io_kiocb *request, uint32_t o
 
 static __always_inline int request_submitted(struct io_kiocb *request)
 {
-	if (of_subject(bpf_get_current_task_btf()))
+	if (counts_now(bpf_get_current_task_btf()))
 		__sync_fetch_and_add(&workers.submitted[request_operation(request)], 1);
 	return 0;
 }
@@ -78,7 +78,7 @@ int BPF_PROG(on_punt, struct io_kiocb *request, int hashed)
 {
 	uint32_t operation, reason;
 
-	if (!of_subject(bpf_get_current_task_btf()))
+	if (!counts_now(bpf_get_current_task_btf()))
 		return 0;
 	operation = request_operation(request);
 	reason = punt_reason(request, operation, hashed);

@@ -37,6 +37,14 @@ static __always_inline bool seed_asleep(struct task_struct *task, uint32_t state
 	return READ_ONCE(task->on_rq) == 0;
 }
 
+/* Its process is the subject, or one of those that are watched. */
+static __always_inline bool task_counts(struct task_struct *task)
+{
+	if (knobs.watch)
+		return process_of(task->tgid) != NULL;
+	return totals.subject && task->tgid == totals.subject;
+}
+
 SEC("iter/task")
 int walk_seed(struct bpf_iter__task *context)
 {
@@ -44,8 +52,10 @@ int walk_seed(struct bpf_iter__task *context)
 	struct park_thread *t;
 	uint32_t word, state;
 
-	if (!task || !totals.subject || task->tgid != totals.subject || task->exit_state)
+	if (!task || !task_counts(task) || task->exit_state)
 		return 0;
+	if (knobs.watch && thread_of(task))
+		return 0; /* it is there since an earlier walk, or was born since */
 	t = thread_begin(task);
 	if (!t)
 		return 0;
@@ -67,9 +77,13 @@ int walk_seed(struct bpf_iter__task *context)
 	}
 	if (word_parked(word))
 		occupancy_change(1, bpf_ktime_get_ns());
+	if (knobs.watch)
+		place_open(task, t, word, t->born_ns);
 	if (__sync_val_compare_and_swap(&t->word, WORD_UNKNOWN, word) != WORD_UNKNOWN &&
 	    word_parked(word))
 		occupancy_change(-1, bpf_ktime_get_ns());
+	if (knobs.watch && READ_ONCE(t->word) != word) /* it woke meanwhile */
+		__sync_val_compare_and_swap(&t->place_since_ns, t->born_ns, 0);
 	return 0;
 }
 
@@ -132,7 +146,7 @@ int walk_read(struct bpf_iter__task *context)
 		occupancy_change(0, bpf_ktime_get_ns());
 		return 0;
 	}
-	if (!totals.subject || task->tgid != totals.subject)
+	if (!knobs.watch && (!totals.subject || task->tgid != totals.subject))
 		return 0;
 	t = thread_of(task);
 	if (!t)
@@ -149,7 +163,7 @@ int walk_read(struct bpf_iter__task *context)
 	record->tid = t->tid;
 	record->number = t->number;
 	record->mark = t->mark;
-	record->kind = kind_of(task, mark);
+	record->kind = kind_of(task, t, mark);
 	if (record->kind == KIND_COUNT)
 		record->kind = t->settled ? t->settled - 1 : KIND_APPLICATION;
 	if (record->word != WORD_DEAD) {

@@ -38,6 +38,8 @@ static __always_inline struct park_thread *thread_begin(struct task_struct *task
 	t = bpf_task_storage_get(&threads, task, &new, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t)
 		__sync_fetch_and_add(&totals.storage_failed, 1);
+	else if (knobs.watch)
+		process_grows(task->tgid);
 	return t;
 }
 
@@ -88,6 +90,8 @@ static __always_inline uint32_t word_move(struct park_thread *t, uint32_t word, 
 	times_add(&t->times, state, old & WORD_IN_CALL, elapsed);
 	sleep_ends(old, elapsed);
 	sleep_begins(word);
+	if (knobs.watch)
+		place_close(t, now_ns);
 	t->since_ns = now_ns;
 	if (word_asleep(word)) {
 		t->times.sleeps++;
@@ -135,7 +139,7 @@ static __noinline int thread_end(struct task_struct *task, struct park_thread *t
 	if (!task || !t)
 		return 0;
 	mark = mark_of(t);
-	kind_settle(t, kind_of(task, mark));
+	kind_settle(t, kind_of(task, t, mark));
 	kind = t->settled && t->settled <= KIND_COUNT ? t->settled - 1 : KIND_APPLICATION;
 	__sync_fetch_and_add(&totals.deaths.begun, 1);
 	claim = __sync_lock_test_and_set(&t->claim, CLAIM_DEAD);
@@ -154,6 +158,8 @@ static __noinline int thread_end(struct task_struct *task, struct park_thread *t
 	if (t->settled)
 		__sync_fetch_and_add(&totals.now[kind], -1);
 	__sync_fetch_and_add(&totals.deaths.ended, 1);
+	if (knobs.watch)
+		process_shrinks(task->tgid);
 	return 0;
 }
 
@@ -228,6 +234,16 @@ static __always_inline void arrive_late(struct task_struct *task, struct park_th
 	thread_move(t, STATE_RUNNING + 1, STATE_RUNNABLE, arrived_ns);
 }
 
+static __always_inline void thread_sleep(struct task_struct *task, struct park_thread *t,
+                                         uint32_t sleep_state, uint64_t now_ns)
+{
+	const uint32_t word = word_off(task, t, sleep_state);
+
+	thread_move(t, word, STATE_RUNNING, now_ns);
+	if (knobs.watch && sleep_state)
+		place_open(task, t, word, now_ns);
+}
+
 /* The thread leaves the CPU. */
 static __always_inline void thread_out(struct task_struct *task, struct park_thread *t,
                                        uint32_t sleep_state, uint64_t now_ns)
@@ -241,7 +257,7 @@ static __always_inline void thread_out(struct task_struct *task, struct park_thr
 	if (sleep_state & TASK_DEAD)
 		thread_end(task, t, now_ns);
 	else
-		thread_move(t, word_off(task, t, sleep_state), STATE_RUNNING, now_ns);
+		thread_sleep(task, t, sleep_state, now_ns);
 }
 
 SEC("tp_btf/sched_switch")
@@ -296,10 +312,29 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task)
 	return thread_wake(task);
 }
 
+/* Who has a watched parent is watched: a thread always, a process where children are. */
+static __always_inline int watch_newtask(struct task_struct *task, bool is_thread)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+
+	if (!thread_of(parent))
+		return 0;
+	if (!is_thread && !knobs.children) {
+		process_leaves_child(parent->tgid);
+		return 0;
+	}
+	if (!is_thread)
+		process_begin(task->tgid, false);
+	thread_begin(task);
+	return 0;
+}
+
 /* Not sched_process_fork: io_uring's threads appear only here. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(on_newtask, struct task_struct *task, uint64_t clone_flags)
 {
+	if (knobs.watch)
+		return watch_newtask(task, clone_flags & CLONE_THREAD);
 	if (clone_flags & CLONE_THREAD && totals.subject && task->tgid == totals.subject)
 		thread_begin(task);
 	return 0;

@@ -96,6 +96,8 @@ struct probe_config {
 	bool hidden_threads; /* a library serves by threads that carry no mark: their calls are
 	                         followed by their system calls, and their kind is aio-helper */
 	bool marked;         /* threads carry marks (our own subject); false: any program */
+	bool watch;          /* many processes, and where their threads sleep: see watch.h */
+	bool children;       /* and those that they fork */
 	const char *test_directory; /* where the self-test may write a file of its own, or NULL */
 };
 

@@ -1,0 +1,82 @@
+/*
+ * Watching programs that are not ours: the BPF probe over one or several processes, and a census
+ * of their threads.
+ *
+ * The totals (struct probe_reading) are exact from the moment of attaching and hold the threads
+ * that have ended; the census names the living ones one by one.
+ */
+#ifndef IOSTUDY_WATCH_H
+#define IOSTUDY_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/place.h"
+#include "probes/probe.h"
+
+struct watch_place {
+	struct place_key key;
+	struct place_sum sum;
+};
+
+struct watch_process {
+	uint32_t process; /* as the kernel numbers it, as in census_record.process */
+	struct process_sum sum;
+};
+
+/* What the probe itself takes: of all its programs since attach. */
+struct watch_cost {
+	bool known; /* the kernel keeps run statistics for us */
+	uint64_t events, run_ns;
+	uint64_t memory_bytes; /* of its maps; 0: not known */
+};
+
+/* Each thread, place and process; sums since attach. */
+struct watch_census {
+	uint64_t time_ns; /* when it began */
+	struct census_record *threads;
+	size_t thread_count, thread_room;
+	struct watch_place *places;
+	size_t place_count, place_room;
+	struct watch_process *processes;
+	size_t process_count, process_room;
+	uint64_t merged;          /* sleeps whose object was not told apart */
+	uint64_t processes_ended; /* of those that nobody named */
+	uint64_t block_most;      /* requests of the disk in flight at once */
+};
+
+struct watch {
+	struct probe probe;
+	int statistics; /* the descriptor that keeps the kernel's run statistics on, or -1 */
+};
+
+/* Opens the BPF probe for watching. children: what watched processes fork is watched too.
+ * test_directory as in struct probe_config. 0, or -errno with why. */
+int watch_open(struct watch *w, bool children, const char *test_directory,
+               char why[PROBE_WHY_SIZE]);
+
+/* Names a process, before watch_begin. *process: its number in the kernel. 0, or -ESRCH. */
+int watch_add(struct watch *w, pid_t pid, uint32_t *process);
+
+/* From now on the named processes count, and their children where those are watched, the living
+ * ones included. 0 or -errno. */
+int watch_begin(struct watch *w);
+
+/* Tells that a thread (census_record.number) is of another kind than it seems. */
+void watch_tell(struct watch *w, uint64_t number, enum thread_kind kind);
+
+/* How many threads there have been: a census is worth its while when it has grown. */
+uint64_t watch_births(const struct watch *w);
+
+/* The totals; -ESRCH when no thread lives, with the reading filled. */
+int watch_read(struct watch *w, struct probe_reading *reading);
+
+/* Fills a census, all zero before its first use; its memory is used again. 0 or -errno. */
+int watch_census(struct watch *w, struct watch_census *census);
+void watch_census_free(struct watch_census *census);
+
+void watch_cost(const struct watch *w, struct watch_cost *cost);
+void watch_close(struct watch *w);
+
+#endif
