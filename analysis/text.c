@@ -117,11 +117,15 @@ static void headline_file(struct text *out, const struct groups *g, const struct
 		const struct run_view *v = &g->cells[i].view;
 		const bool memory = name_is(v->filesystem, "tmpfs") ||
 		                    name_is(v->filesystem, "ramfs");
-		if (!v->file || !v->filesystem)
+		if (!v->file || (!v->filesystem && !v->device))
 			continue;
-		text_add(out, "File %s on %s",
-		         format_name(file, sizeof file, v->file, 40, style->ascii),
-		         format_name(filesystem, sizeof filesystem, v->filesystem, 12, true));
+		text_add(out, "File %s", format_name(file, sizeof file, v->file, 40, style->ascii));
+		if (v->filesystem)
+			text_add(
+			    out, " on %s",
+			    format_name(filesystem, sizeof filesystem, v->filesystem, 12, true));
+		else
+			text_add(out, ", a device");
 		if (v->device && !memory)
 			text_add(out, " (%s)",
 			         format_name(device, sizeof device, v->device, 12, true));

@@ -279,9 +279,13 @@ int environment_place_read(struct environment *env, const char *path)
 	const int error = filesystem_read(env, path, &source_device);
 	if (error)
 		return error;
-	if (S_ISBLK(st.st_mode))
+	if (S_ISBLK(st.st_mode)) {
+		/* its node lies on a file system in memory, its data does not */
+		env->filesystem[0] = 0;
+		env->in_memory = env->layered = false;
+		env->free_bytes = -1;
 		device_read(env, st.st_rdev);
-	else if (!device_read(env, st.st_dev) && source_device)
+	} else if (!device_read(env, st.st_dev) && source_device)
 		device_read(env, source_device);
 	reads_try(env, path, st.st_mode);
 	return 0;

@@ -195,7 +195,7 @@ static int prepare_own(struct plan *plan, struct file_lease *lease,
                        const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE])
 {
 	const uint32_t index = lease->count;
-	const uint64_t size = plan->size_bytes / plan->files;
+	const uint64_t size = plan->size_bytes / plan->files & ~511ull;
 	uint64_t bytes, seed = 0;
 	char path[PLAN_PATH_SIZE];
 	int fd, err = 0;

@@ -206,3 +206,88 @@ TEST(file, filling_ends_when_a_signal_has_come)
 	CHECK_EQUAL(access(p.plan.file, F_OK), -1);
 	place_remove(&p);
 }
+
+TEST(file, several_are_made_and_none_is_taken_for_another)
+{
+	struct place p;
+	char path[PLAN_PATH_SIZE], first[4096], other[4096];
+	int fd;
+
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	p.plan.files = 12;
+	REQUIRE_MESSAGE(prepare(&p) == 0, "%s", p.why);
+	CHECK_EQUAL(p.lease.count, 12);
+	for (uint32_t i = 0; i < 12; i++) {
+		REQUIRE(file_path(p.plan.file, i, path));
+		fd = open(path, O_RDONLY);
+		CHECK_EQUAL(pread(fd, i ? other : first, 4096, 0), 4096);
+		CHECK_EQUAL(lseek(fd, 0, SEEK_END), (1 << 20) / 12 / 512 * 512);
+		close(fd);
+		CHECK(file_check(i ? other : first, 4096, 0, file_seed(p.plan.file_seed, i), 0));
+		CHECK(!i || !file_check(other, 4096, 0, p.plan.file_seed, 0));
+	}
+	CHECK_STRING(path + strlen(p.directory), "/" FILE_NAME_DEFAULT ".11");
+	file_release(&p.lease, false);
+	for (uint32_t i = 0; i < 12 && file_path(p.plan.file, i, path); i++)
+		CHECK_EQUAL(access(path, F_OK), -1);
+	place_remove(&p);
+}
+
+TEST(file, a_foreign_one_among_several_ends_it_and_leaves_the_others_unmade)
+{
+	struct place p;
+	char path[PLAN_PATH_SIZE];
+
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	p.plan.files = 3;
+	REQUIRE(file_path(p.plan.file, 2, path));
+	write_text(path, "a thesis");
+	CHECK_EQUAL(prepare(&p), -EEXIST);
+	CHECK_CONTAINS(p.why, ".data.2: it exists and was not made by iostudy");
+	CHECK_EQUAL(access(p.plan.file, F_OK), -1);
+	CHECK_EQUAL(unlink(path), 0);
+	place_remove(&p);
+}
+
+TEST(file, one_that_is_to_be_written_has_one_user)
+{
+	struct place p, q;
+
+	REQUIRE(place_make(&p, FILE_NAME_DEFAULT));
+	REQUIRE(prepare(&p) == 0);
+	q = p;
+	REQUIRE(prepare(&q) == 0); /* reading, they share it */
+	CHECK_EQUAL(file_claim(&p.plan, &p.lease, p.why), -EBUSY);
+	CHECK_CONTAINS(p.why, "another iostudy uses it");
+	file_release(&q.lease, true);
+	CHECK_EQUAL(file_claim(&p.plan, &p.lease, p.why), 0);
+	CHECK_EQUAL(file_claim(&p.plan, &p.lease, p.why), 0);
+	CHECK_EQUAL(prepare(&q), -EBUSY);
+	CHECK_CONTAINS(q.why, "writes to it");
+	place_remove(&p);
+}
+
+/* What a run writes beside a user's bytes must not make the file pass for one of ours. */
+TEST(file, a_users_file_that_was_written_to_is_still_not_known)
+{
+	struct place p;
+	char block[4096] = "";
+	int fd;
+
+	REQUIRE(place_make(&p, "users"));
+	p.plan.file_named = true;
+	p.plan.size_bytes = 0;
+	fd = open(p.plan.file, O_CREAT | O_RDWR, 0600);
+	for (int i = 0; i < 4; i++) {
+		if (i % 3 == 0)
+			file_fill(block, sizeof block, (uint64_t)i * 4096, 1,
+			          FILE_AMONG_FOREIGN | 7);
+		else
+			memset(block, 'x', sizeof block);
+		CHECK_EQUAL(pwrite(fd, block, sizeof block, i * 4096), sizeof block);
+	}
+	close(fd);
+	REQUIRE(prepare(&p) == 0);
+	CHECK(!p.plan.file_verified);
+	place_remove(&p);
+}

@@ -1,13 +1,11 @@
 /* The workloads as state machines: what they ask, and what they find wrong. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "bench/file.h"
 #include "bench/message.h"
 #include "bench/workload.h"
 #include "tests/test.h"
@@ -181,106 +179,4 @@ TEST(socket_delay, a_dead_peer_is_a_failure_and_says_so)
 	CHECK_CONTAINS(t.w.why, "has it died?");
 	CHECK_EQUAL(t.w.ops->step(&t.w, 0, -ECONNRESET), WORK_FAILED);
 	talk_end(&t);
-}
-
-/* A plan over a small file of our own, which it makes. */
-static bool disk_plan(struct plan *plan, struct file_lease *lease)
-{
-	static volatile sig_atomic_t never;
-	char why[PLAN_WHY_SIZE];
-
-	plan_default(plan);
-	strcpy(plan->engine, "blocking");
-	snprintf(plan->file, sizeof plan->file, "iostudy-test-%d.data", getpid());
-	plan->size_bytes = 100 * 4096; /* no power of two */
-	plan->direct = false;
-	plan->threads = 1;
-	return file_prepare(plan, lease, &never, why) == 0;
-}
-
-TEST(disk_randread, cold_offsets_visit_each_block_once_in_a_pass)
-{
-	struct file_lease lease;
-	struct plan plan;
-	struct workload w;
-
-	REQUIRE(disk_plan(&plan, &lease));
-	for (uint64_t blocks = 1; blocks <= 40; blocks++) {
-		plan.size_bytes = blocks * 4096;
-		for (plan.threads = 1; plan.threads <= 40; plan.threads += 3) {
-			uint32_t seen[40] = {0}, all = 0;
-
-			for (uint32_t thread = 0; thread < plan.threads; thread++) {
-				REQUIRE(workload_open(&w, &plan, thread, 1) == 0);
-				for (uint64_t at = thread; at < blocks; at += plan.threads) {
-					w.ops->next(&w, 0, 0);
-					REQUIRE(w.requests[0].offset / 4096 < blocks);
-					seen[w.requests[0].offset / 4096]++;
-				}
-				w.ops->next(&w, 0, 0); /* the next pass begins */
-				workload_close(&w);
-			}
-			for (uint64_t i = 0; i < blocks; i++)
-				all += seen[i] == 1;
-			CHECK_EQUAL(all, blocks);
-		}
-	}
-	file_release(&lease, false);
-}
-
-TEST(disk_randread, the_same_seed_asks_for_the_same_offsets)
-{
-	struct file_lease lease;
-	struct plan plan;
-	struct workload a, b;
-	uint32_t same = 0;
-
-	REQUIRE(disk_plan(&plan, &lease));
-	plan.cache = CACHE_HOT;
-	REQUIRE(workload_open(&a, &plan, 0, 1) == 0);
-	REQUIRE(workload_open(&b, &plan, 0, 1) == 0);
-	for (int i = 0; i < 1000; i++) {
-		a.ops->next(&a, 0, 0);
-		b.ops->next(&b, 0, 0);
-		CHECK_EQUAL(a.requests[0].offset, b.requests[0].offset);
-	}
-	workload_close(&b);
-	REQUIRE(workload_open(&b, &plan, 1, 1) == 0); /* another thread, other offsets */
-	for (int i = 0; i < 1000; i++) {
-		a.ops->next(&a, 0, 0);
-		b.ops->next(&b, 0, 0);
-		same += a.requests[0].offset == b.requests[0].offset;
-	}
-	CHECK(same < 100);
-	workload_close(&a);
-	workload_close(&b);
-	file_release(&lease, false);
-}
-
-TEST(disk_randread, a_short_read_goes_on_and_a_wrong_block_is_found)
-{
-	struct file_lease lease;
-	struct plan plan;
-	struct workload w;
-	uint64_t offset;
-
-	REQUIRE(disk_plan(&plan, &lease));
-	REQUIRE(workload_open(&w, &plan, 0, 1) == 0);
-	w.ops->next(&w, 0, 0);
-	offset = w.requests[0].offset;
-	file_fill(w.memory, 4096, offset, 1, 0);
-	CHECK_EQUAL(w.ops->step(&w, 0, 512), WORK_SUBMIT);
-	CHECK_EQUAL(w.requests[0].offset, offset + 512);
-	CHECK_EQUAL(w.requests[0].length, 4096 - 512);
-	CHECK_EQUAL(w.ops->step(&w, 0, 4096 - 512), WORK_DONE);
-	CHECK_EQUAL(w.shorts, 1);
-	w.ops->next(&w, 0, 0);
-	file_fill(w.memory, 4096, w.requests[0].offset + 4096, 1, 0); /* the neighbour */
-	CHECK_EQUAL(w.ops->step(&w, 0, 4096), WORK_WRONG);
-	CHECK_CONTAINS(w.why, "carries sector");
-	w.ops->next(&w, 0, 0);
-	CHECK_EQUAL(w.ops->step(&w, 0, 0), WORK_WRONG);
-	CHECK_EQUAL(w.ops->step(&w, 0, -EIO), WORK_FAILED);
-	workload_close(&w);
-	file_release(&lease, false);
 }
