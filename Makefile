@@ -81,7 +81,16 @@ $(BUILD)/libiostudy.a: $(call objects,$(LIB_SRC))
 $(BUILD)/iostudy: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/tests/run: $(call objects,$(TEST_SRC)) $(patsubst %.cc,$(BUILD)/%.o,$(TEST_CC)) $(BUILD)/libiostudy.a
+# The engine that CONTRIBUTING.md shows, of that very text.
+$(BUILD)/tests/example.c: CONTRIBUTING.md
+	@mkdir -p $(@D)
+	sed -n '/^```c$$/,/^```$$/{/^```/!p}' $< > $@
+
+$(BUILD)/tests/example.o: $(BUILD)/tests/example.c
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/run: $(call objects,$(TEST_SRC)) $(patsubst %.cc,$(BUILD)/%.o,$(TEST_CC)) \
+                    $(BUILD)/tests/example.o $(BUILD)/libiostudy.a
 	$(CXX) $(ALL_CXXFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lgtest
 
 $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/libiostudy.a Makefile

@@ -1,6 +1,6 @@
 /*
  * A scratch disk: a loop device over a sparse file of the test's own, and a file system on it.
- * All of it is gone after scratch_close, and also when the test program dies.
+ * All of it is gone after scratch_close; a device that is not mounted also when the test dies.
  */
 #ifndef IOSTUDY_TESTS_SCRATCH_H
 #define IOSTUDY_TESTS_SCRATCH_H
