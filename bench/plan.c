@@ -14,7 +14,7 @@
 #include "bench/workload.h"
 #include "engines/engine.h"
 
-enum { TYPE_COUNT, TYPE_SIZE, TYPE_TIME, TYPE_FLAG, TYPE_ENUM, TYPE_DELAY, TYPE_PATH };
+enum { TYPE_COUNT, TYPE_SIZE, TYPE_TIME, TYPE_FLAG, TYPE_ENUM, TYPE_DELAY, TYPE_PATH, TYPE_PEER };
 
 const char *const plan_wait_names[] = {"park", "spin", "compute"};
 const char *const plan_cache_names[] = {"cold", "hot"};
@@ -58,6 +58,8 @@ const struct plan_setting plan_settings[] = {
      FIELD(delay_min_ns), 0, 3600 * SECOND, NULL, 0, USE_DELAY},
     {"transport", NULL, "tcp|unix", "sockets to the peer", TYPE_ENUM, FIELD(transport), 0, 0,
      plan_transport_names, TRANSPORT_COUNT, USE_SOCKETS},
+    {"peer", NULL, "HOST:PORT", "the other end, started there with iostudy serve", TYPE_PEER,
+     FIELD(peer), 0, 0, NULL, 0, USE_SOCKETS},
     {"seed", "randseed", "N", "of offsets, delays and block contents", TYPE_COUNT, FIELD(seed), 0,
      INT64_MAX, NULL, 0, USE_ALWAYS},
     {"filename", NULL, "FILE", "use this file; written to only with --overwrite", TYPE_PATH,
@@ -180,6 +182,20 @@ static int set_path(struct plan *plan, const char *text, char why[PLAN_WHY_SIZE]
 	return 0;
 }
 
+static int set_peer(struct plan *plan, const char *text, char why[PLAN_WHY_SIZE])
+{
+	char reason[ADDRESS_WHY_SIZE];
+
+	if (address_parse(&plan->peer, text, reason) == 0 && address_port(&plan->peer)) {
+		plan->peer_named = true;
+		return 0;
+	}
+	if (plan->peer.length)
+		snprintf(reason, sizeof reason, "'%.60s' has no port", text);
+	snprintf(why, PLAN_WHY_SIZE, "--peer %s", reason);
+	return -EINVAL;
+}
+
 static const struct plan_setting *find_setting(const char *name)
 {
 	for (const struct plan_setting *s = plan_settings; s->name; s++)
@@ -204,6 +220,8 @@ int plan_set(struct plan *plan, const char *name, const char *value, char why[PL
 		return set_delay(plan, s, value, why);
 	if (s->type == TYPE_PATH)
 		return set_path(plan, value, why);
+	if (s->type == TYPE_PEER)
+		return set_peer(plan, value, why);
 	err = parse_number(s, value, &number, why);
 	if (err)
 		return err;
@@ -223,7 +241,7 @@ const char *plan_get(const struct plan *plan, const struct plan_setting *s, char
 	uint64_t number = 0;
 
 	buffer[0] = 0;
-	if (s->type == TYPE_PATH)
+	if (s->type == TYPE_PATH || s->type == TYPE_PEER)
 		return buffer;
 	if (s->type == TYPE_ENUM) {
 		snprintf(buffer, 80, "%s", s->names[*(const uint32_t *)field]);
@@ -255,10 +273,11 @@ json_t *plan_to_json(const struct plan *plan)
 	const uint32_t need = workload ? workload->need : 0;
 	const bool disk = need & ENGINE_FILES, socket = need & ENGINE_SOCKETS;
 	const bool delays = socket || need & ENGINE_TIMERS;
+	char peer[ADDRESS_TEXT_SIZE];
 
 	return json_pack(
 	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-	    " s:o, s:o, s:n, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
+	    " s:o, s:o, s:o, s:n, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
 	    "engine", plan->engine, "workload", plan->workload, "depth", (json_int_t)plan->depth,
 	    "batch", (json_int_t)plan->batch, "threads", (json_int_t)plan->threads, "pool",
 	    null_unless(plan->pool, plan->pool), "synchronous",
@@ -271,8 +290,9 @@ json_t *plan_to_json(const struct plan *plan)
 	    null_unless(disk, plan->files), "fsync_every",
 	    null_unless(plan_uses(plan, USE_WRITES) && plan->fsync, plan->fsync), "read_percent",
 	    null_unless(plan_uses(plan, USE_MIXED), plan->read_percent), "transport",
-	    text_unless_null(socket ? plan_transport_names[plan->transport] : NULL), "delay_min_ns",
-	    null_unless(delays, (json_int_t)plan->delay_min_ns), "delay_max_ns",
+	    text_unless_null(socket ? plan_transport_names[plan->transport] : NULL), "peer",
+	    text_unless_null(socket && plan->peer_named ? address_text(&plan->peer, peer) : NULL),
+	    "delay_min_ns", null_unless(delays, (json_int_t)plan->delay_min_ns), "delay_max_ns",
 	    null_unless(delays, (json_int_t)plan->delay_max_ns), "rate_per_s", "duration_ns",
 	    (json_int_t)plan->duration_ns, "warmup_ns", (json_int_t)plan->warmup_ns, "operations",
 	    null_unless(plan->operations, (json_int_t)plan->operations), "seed",

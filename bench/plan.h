@@ -11,6 +11,8 @@
 
 #include <jansson.h>
 
+#include "bench/address.h"
+
 enum {
 	PLAN_WHY_SIZE = 400, /* bytes of a reason, its terminating zero included */
 	PLAN_NAME_SIZE = 32, /* of an engine's or a workload's name */
@@ -54,9 +56,9 @@ struct plan {
 	struct ledger *ledger;     /* of a workload that writes, while it runs; shared */
 	/* sockets and timers */
 	uint64_t delay_min_ns, delay_max_ns;
-	uint32_t transport; /* enum plan_transport */
-	uint16_t peer_port; /* TCP, on loopback, host order */
-	char peer_name[64]; /* Unix: the abstract name, without its leading zero */
+	uint32_t transport;  /* enum plan_transport */
+	struct address peer; /* of the other end; of ours once it is started */
+	bool peer_named;     /* by the user: none is started */
 };
 
 /* The defaults of every setting. */

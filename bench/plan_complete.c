@@ -135,6 +135,14 @@ static int complete_disk(struct plan *plan, const struct workload_ops *workload,
 	return complete_writes(plan, why);
 }
 
+static int complete_sockets(const struct plan *plan, char why[PLAN_WHY_SIZE])
+{
+	if (!plan->peer_named || plan->transport == TRANSPORT_TCP)
+		return 0;
+	snprintf(why, PLAN_WHY_SIZE, "--peer is reached by TCP: leave --transport unix out");
+	return -EINVAL;
+}
+
 int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
 {
 	const struct engine_ops *engine = engine_find(plan->engine);
@@ -148,6 +156,8 @@ int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
 	}
 	if (workload->need & ENGINE_FILES)
 		err = complete_disk(plan, workload, why);
+	else if (workload->need & ENGINE_SOCKETS)
+		err = complete_sockets(plan, why);
 	if (err)
 		return err;
 	if (engine->caps & ENGINE_SYNCHRONOUS) {

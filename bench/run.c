@@ -64,11 +64,12 @@ static void warn(struct run_result *result, const char *format, ...)
 
 static int start_peer(struct scene *s)
 {
+	const struct service *service = workload_find(s->plan->workload)->peer;
 	int err;
 
-	if (!(workload_find(s->plan->workload)->need & ENGINE_SOCKETS))
+	if (!service || s->plan->peer_named)
 		return 0;
-	err = peer_start(&s->peer, s->plan, s->result->why);
+	err = peer_start(&s->peer, s->plan, service, s->result->why);
 	if (err)
 		s->result->status = OUTCOME_FAILED;
 	return err;
@@ -78,7 +79,7 @@ static struct probe_config configure_probe(const struct scene *s)
 {
 	const struct workload_ops *workload = workload_find(s->plan->workload);
 	struct probe_config config = {
-	    .peer_port = s->plan->peer_port,
+	    .peer_port = address_port(&s->plan->peer),
 	    .peer = s->peer.pid,
 	    .hidden_threads = engine_find(s->plan->engine)->caps & ENGINE_HIDDEN_THREADS,
 	    .marked = true,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "bench/plan.h"
+#include "bench/server.h"
 #include "engines/engine.h"
 
 enum workload_answer {
@@ -32,10 +33,11 @@ struct workload;
 
 struct workload_ops {
 	const char *name;
-	const char *summary; /* one line for `iostudy list` */
-	size_t size;         /* bytes of the workload's own state, zeroed before open */
-	uint32_t need;       /* ENGINE_FILES, ENGINE_SOCKETS, ENGINE_TIMERS */
-	uint32_t does;       /* enum workload_does: to files */
+	const char *summary;        /* one line for `iostudy list` */
+	size_t size;                /* bytes of the workload's own state, zeroed before open */
+	uint32_t need;              /* ENGINE_FILES, ENGINE_SOCKETS, ENGINE_TIMERS */
+	uint32_t does;              /* enum workload_does: to files */
+	const struct service *peer; /* ENGINE_SOCKETS: what the other end serves */
 
 	/* Prepares the slots: memory, descriptors. 0, or -errno with w->why; nothing stays then. */
 	int (*open)(struct workload *w);

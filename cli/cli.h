@@ -19,5 +19,6 @@ int command_show(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_list(int argc, char **argv);
+int command_serve(int argc, char **argv);
 
 #endif

@@ -19,6 +19,7 @@ static const struct command commands[] = {
     {"report", "write a document from stored results", command_report},
     {"doctor", "what this machine and this user may do, and what allows more", command_doctor},
     {"list", "engines, workloads, probes, scripts", command_list},
+    {"serve", "be the peer of socket runs: echo, delay", command_serve},
     {NULL, NULL, NULL},
 };
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "bench/message.h"
@@ -13,19 +12,8 @@
 /* A peer of the test's own: the listening end of the abstract name in the plan. */
 static int listen_as_peer(struct plan *plan)
 {
-	struct sockaddr_un local = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-	snprintf(plan->peer_name, sizeof plan->peer_name, "iostudy-test-%d", getpid());
-	memcpy(local.sun_path + 1, plan->peer_name, strlen(plan->peer_name));
-	if (bind(fd, (struct sockaddr *)&local,
-	         (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
-	                     strlen(plan->peer_name))) != 0 ||
-	    listen(fd, 8) != 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	address_local(&plan->peer);
+	return address_listen(&plan->peer);
 }
 
 struct talk {

@@ -2,17 +2,12 @@
  * socket-delay: each slot has a connection to the peer; an operation sends a request and
  * receives the reply, which comes after the delay that the request names.
  */
-#include "bench/workload.h"
+#include "bench/connections.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "bench/message.h"
 
@@ -26,68 +21,26 @@ struct socket_state {
 	uint64_t random;
 	uint64_t next_id;
 	struct exchange *exchanges; /* [slots] */
-	int *fds;                   /* [slots] */
-	uint32_t connected;
+	struct connections connections;
 };
-
-static int connect_peer(const struct plan *plan)
-{
-	struct sockaddr_in tcp = {.sin_family = AF_INET,
-	                          .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	                          .sin_port = htons(plan->peer_port)};
-	struct sockaddr_un local = {.sun_family = AF_UNIX};
-	const bool is_tcp = plan->transport == TRANSPORT_TCP;
-	const size_t name = strlen(plan->peer_name);
-	int fd = socket(is_tcp ? AF_INET : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err, on = 1;
-
-	if (fd < 0)
-		return -errno;
-	memcpy(local.sun_path + 1, plan->peer_name, name);
-	if (is_tcp) {
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-		err = connect(fd, (struct sockaddr *)&tcp, sizeof tcp);
-	} else {
-		err = connect(fd, (struct sockaddr *)&local,
-		              (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + name));
-	}
-	if (err == 0)
-		return fd;
-	err = -errno;
-	close(fd);
-	return err;
-}
-
-static void disconnect(struct socket_state *s)
-{
-	while (s->connected)
-		close(s->fds[--s->connected]);
-	free(s->fds);
-	free(s->exchanges);
-}
 
 static int socket_open(struct workload *w)
 {
 	struct socket_state *s = w->state;
-	int fd = -ENOMEM;
+	int err;
 
 	s->exchanges = calloc(w->slots, sizeof *s->exchanges);
-	s->fds = calloc(w->slots, sizeof *s->fds);
-	while (s->exchanges && s->fds && s->connected < w->slots) {
-		fd = connect_peer(w->plan);
-		if (fd < 0)
-			break;
-		s->fds[s->connected++] = fd;
+	if (!s->exchanges) {
+		snprintf(w->why, sizeof w->why, "no memory for %u messages", w->slots);
+		return -ENOMEM;
 	}
-	if (s->connected < w->slots) {
-		snprintf(w->why, sizeof w->why, "connection %u of %u to the peer: %s",
-		         s->connected + 1, w->slots, strerror(-fd));
-		disconnect(s);
-		return fd;
+	err = connections_open(&s->connections, w, w->slots);
+	if (err) {
+		free(s->exchanges);
+		return err;
 	}
 	s->random = random_stream(w->plan->seed, w->thread);
 	s->next_id = (uint64_t)w->thread << 40;
-	w->fds = s->fds;
-	w->fd_count = w->slots;
 	return 0;
 }
 
@@ -100,7 +53,7 @@ static enum workload_answer go_on(struct workload *w, uint32_t slot)
 
 	w->requests[slot] = (struct io_req){
 	    .op = e->receiving ? IO_RECV : IO_SEND,
-	    .fd = s->fds[slot],
+	    .fd = s->connections.fds[slot],
 	    .data = (char *)m + e->moved,
 	    .length = (uint32_t)sizeof *m - e->moved,
 	};
@@ -154,10 +107,7 @@ static enum workload_answer socket_step(struct workload *w, uint32_t slot, int32
 	struct exchange *e = &s->exchanges[slot];
 
 	if (result <= 0) {
-		snprintf(w->why, sizeof w->why, "connection %u: %s: %s", slot,
-		         e->receiving ? "recv" : "send",
-		         result ? strerror(-result)
-		                : "the peer has closed the connection (has it died?)");
+		connections_explain(w, slot, e->receiving ? "recv" : "send", result);
 		return WORK_FAILED;
 	}
 	e->moved += (uint32_t)result;
@@ -174,15 +124,15 @@ static enum workload_answer socket_step(struct workload *w, uint32_t slot, int32
 
 static void socket_stop(struct workload *w)
 {
-	struct socket_state *s = w->state;
-
-	for (uint32_t i = 0; i < s->connected; i++)
-		shutdown(s->fds[i], SHUT_RDWR);
+	connections_stop(&((struct socket_state *)w->state)->connections);
 }
 
 static void socket_close(struct workload *w)
 {
-	disconnect(w->state);
+	struct socket_state *s = w->state;
+
+	connections_close(&s->connections);
+	free(s->exchanges);
 }
 
 const struct workload_ops socket_delay = {
@@ -190,6 +140,7 @@ const struct workload_ops socket_delay = {
     .summary = "requests that a peer in another process answers after the delay, each checked",
     .size = sizeof(struct socket_state),
     .need = ENGINE_SOCKETS,
+    .peer = &serve_delay,
     .open = socket_open,
     .next = socket_next,
     .step = socket_step,
