@@ -14,6 +14,7 @@
 #include "bench/limits.h"
 #include "bench/peer.h"
 #include "bench/run_files.h"
+#include "bench/script.h"
 #include "bench/subject.h"
 #include "bench/workload.h"
 
@@ -38,6 +39,7 @@ struct scene {
 	struct thread_mark *marks, *own_marks;
 	struct witness *witness;
 	pid_t subject;
+	struct script script;
 	struct edge *from, *to;
 };
 
@@ -243,6 +245,19 @@ static int start_subject(struct scene *s)
 	return s->subject < 0 ? (int)s->subject : 0;
 }
 
+/* False: the script that was asked for does not run, or the run is over. */
+static bool start_script(struct scene *s)
+{
+	char why[PLAN_WHY_SIZE] = "";
+
+	if (!s->options->script ||
+	    script_start(&s->script, s->options->script, s->subject, s->options->signal, why) == 0)
+		return true;
+	if (!is_over(s))
+		end_with(s->result, OUTCOME_SKIPPED, "%s", why);
+	return false;
+}
+
 /* The window: from warm-up to its second edge, or all of a run that counts its operations. */
 static void measure(struct scene *s)
 {
@@ -255,6 +270,8 @@ static void measure(struct scene *s)
 		end_with(s->result, OUTCOME_FAILED, "probe %s: %s", s->result->probe, why);
 		return;
 	}
+	if (!start_script(s))
+		return;
 	/* Also a rehearsal: the pages of an edge are in memory when it has to be quick. */
 	if (!take_edge(s, s->from) || !take_edge(s, s->to) || !take_edge(s, s->from))
 		return;
@@ -272,6 +289,7 @@ static void measure(struct scene *s)
 	}
 	if (!take_edge(s, s->to))
 		return;
+	s->result->script_output = script_end(&s->script);
 	edge_difference(s->result, s->from, s->to);
 	if (s->result->status == OUTCOME_OK)
 		is_broken(s); /* between the last look and the edge */
@@ -299,6 +317,7 @@ static void note_conditions(struct scene *s)
 
 static void take_down(struct scene *s)
 {
+	free(script_end(&s->script)); /* where the run ended before its window */
 	if (s->subject > 0) {
 		witness_signal(&s->witness->stop, 1);
 		child_end(s->subject, GRACE_NS);
@@ -354,5 +373,7 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 void run_result_free(struct run_result *result)
 {
 	free(result->reading);
+	free(result->script_output);
 	result->reading = NULL;
+	result->script_output = NULL;
 }

@@ -23,6 +23,7 @@ struct run_options {
 	const char *probe;     /* "auto": the best that is allowed; "none"; or one by name */
 	const char *directory; /* where the probe's self-test may write for a moment, or NULL */
 	const volatile sig_atomic_t *signal; /* not 0: end now, with what was measured */
+	const char *script; /* the path of a bpftrace script to run beside, or NULL */
 };
 
 struct run_result {
@@ -48,6 +49,8 @@ struct run_result {
 	char probe[32]; /* its name, or empty: none */
 	enum probe_self_test self_test;
 	struct probe_reading *reading; /* the window's; or NULL */
+
+	char *script_output; /* what the script said; NULL: none ran */
 
 	char warnings[RUN_WARNINGS][PLAN_WHY_SIZE];
 	uint32_t warning_count;

@@ -82,7 +82,8 @@ static void scripts_text(struct text *text, bool ascii)
 		row_add(text, scripts.list[i].name, scripts.list[i].summary);
 		text_add(text, "    bpftrace %s/%s PID\n", place, scripts.list[i].name);
 	}
-	text_add(text, "  Attach as root to any process by its PID; Ctrl-C ends and reports.\n");
+	text_add(text, "  Attach as root to any process by its PID; Ctrl-C ends and reports.\n"
+	               "  Beside a run: iostudy run --bpftrace NAME ...\n");
 }
 
 static void studies_text(struct text *text, bool ascii)

@@ -7,6 +7,7 @@
 
 #include "analysis/findings.h"
 #include "analysis/summary.h"
+#include "bench/json_text.h"
 #include "bench/result.h"
 #include "bench/units.h"
 #include "cli/signals.h"
@@ -83,6 +84,7 @@ void place_execute(struct place *place, const struct plan *wanted, const char *p
 	    .probe = probe,
 	    .directory = place->directory,
 	    .signal = signals_came(),
+	    .script = place->script,
 	};
 	struct plan plan = *wanted;
 
@@ -101,11 +103,20 @@ void place_execute(struct place *place, const struct plan *wanted, const char *p
 		snprintf(result->why, sizeof result->why, "%s", place->why);
 }
 
+/* What bpftrace said; the file that holds it too is named when it is written. */
+static json_t *script_json(const struct place *place, const struct run_result *result)
+{
+	return json_pack("{s:s, s:o, s:n}", "name", strrchr(place->script, '/') + 1, "output",
+	                 json_text(result->script_output), "file");
+}
+
 json_t *place_conclude(const struct place *place, const struct run_result *result)
 {
 	json_t *run = result_to_json(result, &place->environment);
 	char why[RUN_WHY_SIZE] = "out of memory";
 
+	if (run && result->script_output)
+		json_object_set_new(run, "script", script_json(place, result));
 	if (run && summary_add(run, why) == 0 && findings_add(run, why) == 0)
 		return run;
 	fprintf(stderr, "iostudy: the result cannot be written down: %s\n", why);

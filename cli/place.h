@@ -18,6 +18,7 @@ struct place {
 	const char *directory; /* where the probe's self-test may write */
 	bool keep;             /* the file is not removed at the end */
 	bool quiet;            /* nothing is told on stderr when the file is made */
+	const char *script;    /* the path of a bpftrace script to run beside each run, or NULL */
 	struct environment environment;
 	struct file_lease lease;
 	struct plan asked; /* what the file was last prepared for, completed */

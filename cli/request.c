@@ -30,6 +30,7 @@ enum {
 	KEY_RW,
 	KEY_AS_IT_IS, /* fio's users ask for what is so anyway */
 	KEY_NAME,
+	KEY_BPFTRACE,
 };
 
 static const struct argp_option own_options[] = {
@@ -41,6 +42,7 @@ static const struct argp_option own_options[] = {
     {"readwrite", KEY_RW, 0, OPTION_ALIAS, 0, 1},
     {"repeat", KEY_REPEAT, "N", 0, "run everything N times, and show medians [1]", 1},
     {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required [auto]", 3},
+    {"bpftrace", KEY_BPFTRACE, "NAME", 0, "run a script beside (iostudy list scripts)", 3},
     {"directory", KEY_DIRECTORY, "DIR", 0, "where " FILE_NAME_DEFAULT " is made [.]", 3},
     {"overwrite", KEY_OVERWRITE, 0, 0, "the file of --filename may be written to", 3},
     {"keep", KEY_KEEP, 0, 0, "keep " FILE_NAME_DEFAULT " for the next run", 3},
@@ -144,6 +146,29 @@ static void set_probe(struct argp_state *state, struct request *r, const char *n
 	exit(EXIT_BAD_USAGE);
 }
 
+/* By its name, with or without the .bt. */
+static void set_script(struct argp_state *state, struct request *r, const char *name)
+{
+	const char *names[SCRIPTS_MAX];
+	struct scripts scripts;
+
+	scripts_find(&scripts);
+	for (unsigned i = 0; i < scripts.count; i++) {
+		const size_t stem = strlen(scripts.list[i].name) - strlen(".bt");
+
+		names[i] = scripts.list[i].name;
+		if (strcmp(name, names[i]) != 0 &&
+		    (strlen(name) != stem || strncmp(name, names[i], stem) != 0))
+			continue;
+		snprintf(r->script, sizeof r->script, "%s/%s", scripts.directory, names[i]);
+		return;
+	}
+	fprintf(stderr, "%s: unknown script '%.60s'", state->name, name);
+	nearest_print(stderr, name, names, scripts.count);
+	fputs(" (iostudy list scripts)\n", stderr);
+	exit(EXIT_BAD_USAGE);
+}
+
 static error_t parse_own(int key, char *value, struct argp_state *state)
 {
 	struct request *r = state->input;
@@ -163,6 +188,9 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_PROBE:
 		set_probe(state, r, value);
+		return 0;
+	case KEY_BPFTRACE:
+		set_script(state, r, value);
 		return 0;
 	case KEY_DIRECTORY:
 		r->directory = value;

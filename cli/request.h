@@ -9,6 +9,7 @@
 
 #include "bench/plan.h"
 #include "bench/selection.h"
+#include "cli/scripts.h"
 
 enum { REQUEST_CELLS_MAX = 4096, REQUEST_SETTINGS_MAX = 64 };
 
@@ -18,9 +19,10 @@ struct request {
 	uint32_t waits[WAIT_COUNT];
 	uint32_t wait_count; /* 0: not said */
 	uint32_t repeat;
-	const char *probe;     /* auto, none, or a name */
-	const char *directory; /* where ./iostudy.data and the self-test go */
-	const char *output;    /* -o: a directory that keeps the runs, or NULL */
+	const char *probe;                  /* auto, none, or a name */
+	const char *directory;              /* where ./iostudy.data and the self-test go */
+	const char *output;                 /* -o: a directory that keeps the runs, or NULL */
+	char script[SCRIPT_PATH_SIZE + 64]; /* a bpftrace script to run beside; empty: none */
 	bool json, ascii, keep;
 	bool given[REQUEST_SETTINGS_MAX]; /* which of plan_settings were named */
 };

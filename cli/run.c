@@ -13,6 +13,7 @@
 #include "cli/place.h"
 #include "cli/request.h"
 #include "cli/screen.h"
+#include "cli/scripts.h"
 #include "cli/signals.h"
 
 /* What the runs share. */
@@ -32,6 +33,8 @@ static void keep(struct session *s, json_t *run)
 
 	if (!s->request.output || s->store_failed)
 		return;
+	if (scripts_keep(s->request.output, run, why) != 0)
+		fprintf(stderr, "iostudy: %s\n", why);
 	if (store_append(s->request.output, run, why) == 0)
 		return;
 	fprintf(stderr, "iostudy: %s\n", why);
@@ -77,6 +80,22 @@ static bool run_cell(struct session *s, uint32_t index)
 	return !s->request.json || print_json(run);
 }
 
+/* What the script said beside each run, as it said it: bpftrace prints names of the kernel's. */
+static bool print_scripts(const struct session *s)
+{
+	bool good = true;
+
+	for (uint32_t i = 0; i < s->run_count; i++) {
+		const char *output = json_string_value(
+		    json_object_get(json_object_get(s->runs[i], "script"), "output"));
+
+		if (output)
+			good &= printf("%s beside run %u:\n%s", strrchr(s->request.script, '/') + 1,
+			               i + 1, output) >= 0;
+	}
+	return good;
+}
+
 static bool print_text(struct session *s)
 {
 	const struct text_style style = screen_style(s->request.ascii);
@@ -85,7 +104,7 @@ static bool print_text(struct session *s)
 
 	if (!text)
 		return false;
-	good = fputs(text, stdout) != EOF && fflush(stdout) == 0;
+	good = fputs(text, stdout) != EOF && print_scripts(s) && fflush(stdout) == 0;
 	free(text);
 	return good;
 }
@@ -122,6 +141,7 @@ static void begin(struct session *s)
 	place_open(&s->place, s->request.directory, named ? place : NULL);
 	s->place.keep = s->request.keep;
 	s->place.quiet = s->request.json;
+	s->place.script = *s->request.script ? s->request.script : NULL;
 	if (!s->request.json && !(stat(place, &st) == 0 && S_ISBLK(st.st_mode)) &&
 	    environment_caveat(&s->place.environment, place, caveat))
 		fprintf(stderr, "%s\n", caveat);

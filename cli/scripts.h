@@ -5,7 +5,9 @@
 #ifndef IOSTUDY_CLI_SCRIPTS_H
 #define IOSTUDY_CLI_SCRIPTS_H
 
-enum { SCRIPTS_MAX = 32, SCRIPT_PATH_SIZE = 4096 };
+#include <jansson.h>
+
+enum { SCRIPTS_MAX = 32, SCRIPT_PATH_SIZE = 4096, SCRIPT_WHY_SIZE = 400 };
 
 struct script {
 	char name[64];     /* parked.bt, quick.study */
@@ -18,6 +20,10 @@ struct scripts {
 	struct script list[SCRIPTS_MAX];  /* by name */
 	unsigned count;
 };
+
+/* Writes what the script of a run said into a new file of the directory, and its name into the run.
+ * 0 or -errno with why. A run without a script is left alone. */
+int scripts_keep(const char *directory, json_t *run, char why[SCRIPT_WHY_SIZE]);
 
 /* Looks beside the program that runs: in its installation's share/iostudy, or in the source tree
  * that it was built in. */

@@ -16,9 +16,9 @@
 			SKIP("the bpf probe needs root");                                          \
 	} while (0)
 
-/* One short run over 64 MiB, with these options besides. */
+/* One short run over 16 MiB, with these options besides. */
 #define SHORT_RUNS(...)                                                                            \
-	CLI_RUNS(0, "--workload", "disk-randread", "--size", "64m", "--runtime", "500ms",          \
+	CLI_RUNS(0, "--workload", "disk-randread", "--size", "16m", "--runtime", "300ms",          \
 	         "--warmup", "100ms", __VA_ARGS__)
 
 static bool takes_nowait(const json_t *run)
