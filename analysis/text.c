@@ -228,15 +228,32 @@ static void table_head(struct text *out, const struct groups *g, const struct te
 	text_add(out, "%s\n", style->colour ? "\033[0m" : "");
 }
 
+/* The first cell of the same engine that has no figures for the very same reason. */
+static const struct cell *same_reason(const struct groups *g, const struct cell *cell)
+{
+	const struct cell *first = g->cells;
+
+	while (first < cell &&
+	       (first->measured || !name_is(first->view.engine, cell->view.engine) ||
+	        first->view.status != cell->view.status ||
+	        !name_is(first->view.why, cell->view.why)))
+		first++;
+	return first;
+}
+
 /* Why a cell has no figures. */
-static void row_without_figures(struct text *out, const struct cell *cell,
+static void row_without_figures(struct text *out, const struct groups *g, const struct cell *cell,
                                 const struct text_style *style)
 {
 	const struct run_view *v = &cell->view;
+	const struct cell *first = v->why && g->many_engines ? same_reason(g, cell) : cell;
 	const enum { RED, PLAIN } paint = v->status == VIEW_SKIPPED ? PLAIN : RED;
 	char why[700], name[40], line[900];
 
-	if (v->why)
+	if (first != cell)
+		snprintf(why, sizeof why, "as with %s",
+		         format_name(name, sizeof name, first->view.workload, 30, true));
+	else if (v->why)
 		format_name(why, sizeof why, v->why, 600, style->ascii);
 	else if (v->wrong > 0)
 		snprintf(why, sizeof why, "%s requests brought wrong data",
@@ -287,7 +304,7 @@ static void table_row(struct text *out, const struct groups *g, const struct cel
 		    out, COLUMN_SECOND,
 		    format_name(name, sizeof name, cell->view.wait, COLUMN_SECOND, style->ascii));
 	if (!cell->measured) {
-		row_without_figures(out, cell, style);
+		row_without_figures(out, g, cell, style);
 		return;
 	}
 	for (size_t i = 0; i < COLUMN_COUNT; i++)
@@ -327,8 +344,12 @@ static void row_notes(struct text *out, const struct groups *g, const struct cel
 
 void text_tables(struct text *out, const struct groups *g, const struct text_style *style)
 {
+	/* engines through several workloads make one table, with a part for each of these */
+	const bool one_table = g->many_engines && g->group_count > 1;
 	char title[300];
 
+	if (one_table)
+		table_head(out, g, style);
 	for (size_t k = 0; k < g->group_count; k++) {
 		const struct group *group = &g->groups[k];
 
@@ -338,7 +359,8 @@ void text_tables(struct text *out, const struct groups *g, const struct text_sty
 			group_title(g, group, title, sizeof title);
 			text_wrap(out, 0, 2, TEXT_COLUMNS, title);
 		}
-		table_head(out, g, style);
+		if (!one_table)
+			table_head(out, g, style);
 		for (size_t i = 0; i < g->cell_count; i++)
 			if (g->cells[i].group == k)
 				table_row(out, g, &g->cells[i], style);

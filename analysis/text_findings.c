@@ -10,6 +10,7 @@
 #include "analysis/verdict.h"
 
 enum { TAG_COLUMNS = 12, ADVICE_MAX = 5, DETAILS_MAX = 4 };
+enum { MANY_CELLS = 16 }; /* more than that: nobody reads a finding for each */
 
 static const char *string_of(const json_t *object, const char *key)
 {
@@ -123,24 +124,36 @@ static bool alike(const json_t *a, const json_t *b)
 	return true;
 }
 
-/* A limit is said once, of all the cells that share it. */
-static void limit_print(struct text *out, const struct groups *g, const char *tag, size_t first,
-                        const struct text_style *style)
+/* Whether two cells share a finding that is then said once: a limit whoever they are, an answer or
+ * a problem when they are one engine's. */
+static bool shares(const struct groups *g, const char *tag, size_t a, size_t b)
+{
+	const json_t *one = cell_finding(&g->cells[a], tag),
+		     *other = cell_finding(&g->cells[b], tag);
+
+	return one && other && alike(one, other) &&
+	       (strcmp(string_of(one, "class"), "limit") == 0 ||
+	        name_is(g->cells[a].view.engine, g->cells[b].view.engine));
+}
+
+/* Says it once, of all the cells that share it. */
+static void shared_print(struct text *out, const struct groups *g, const char *tag, size_t first,
+                         const struct text_style *style)
 {
 	const json_t *said = cell_finding(&g->cells[first], tag);
+	const size_t most = strcmp(string_of(said, "class"), "limit") == 0 ? 4 : 1;
 	char where[400] = "", name[100];
 	size_t named = 0, more = 0;
 
 	for (size_t i = first; i < g->cell_count; i++) {
-		const json_t *finding = cell_finding(&g->cells[i], tag);
 		const size_t length = strlen(where);
 
-		if (!finding || !alike(finding, said))
+		if (!shares(g, tag, first, i))
 			continue;
 		cell_name(g, &g->cells[i], name, sizeof name);
 		if (strstr(where, name))
 			continue;
-		if (named == 4) {
+		if (named == most) {
 			more++;
 			continue;
 		}
@@ -156,13 +169,9 @@ static void limit_print(struct text *out, const struct groups *g, const char *ta
 
 static bool said_before(const struct groups *g, const char *tag, size_t cell)
 {
-	const json_t *said = cell_finding(&g->cells[cell], tag);
-
-	for (size_t i = 0; i < cell; i++) {
-		const json_t *finding = cell_finding(&g->cells[i], tag);
-		if (finding && alike(finding, said))
+	for (size_t i = 0; i < cell; i++)
+		if (shares(g, tag, i, cell))
 			return true;
-	}
 	return false;
 }
 
@@ -170,7 +179,8 @@ static bool said_before(const struct groups *g, const char *tag, size_t cell)
 static size_t class_print(struct text *out, const struct groups *g, const char *class,
                           const struct text_style *style)
 {
-	const bool merge = strcmp(class, "limit") == 0;
+	const bool limit = strcmp(class, "limit") == 0;
+	const bool merge = limit || g->cell_count > MANY_CELLS;
 	size_t printed = 0;
 
 	for (size_t c = 0; c < g->cell_count; c++) {
@@ -190,9 +200,9 @@ static size_t class_print(struct text *out, const struct groups *g, const char *
 			    (merge && said_before(g, tag, c)))
 				continue;
 			if (!printed++ && strcmp(class, "answer") != 0)
-				text_add(out, "%s:\n", merge ? "Limits" : "Problems");
+				text_add(out, "%s:\n", limit ? "Limits" : "Problems");
 			if (merge)
-				limit_print(out, g, tag, c, style);
+				shared_print(out, g, tag, c, style);
 			else
 				finding_print(out, finding, where, style);
 		}
