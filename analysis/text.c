@@ -199,9 +199,9 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 	if (!isnan(v->read_percent))
 		ADD(", %s %% reads", format_fixed(v->read_percent, 0).text);
 	if (v->fsync_every > 1)
-		ADD(", fsync after every %s writes", format_count(v->fsync_every).text);
+		ADD(", fsync every %s writes", format_count(v->fsync_every).text);
 	else if (v->fsync_every == 1)
-		ADD(", fsync after every write");
+		ADD(", fsync every write");
 	if (v->transport)
 		ADD(", %s", format_name(transport, sizeof transport, v->transport, 10, true));
 	if (v->delay_max_ns > 0 && v->delay_min_ns == v->delay_max_ns)

@@ -20,18 +20,18 @@
 
 /* Runs of some hundredths of a second: timers, and a handful of operations. */
 static const char tiny[] = "; Tiny runs.\n"
-                           "[global]\n"
-                           "probe = none\n"
-                           "operations = 30\n"
-                           "repeat = 3\n"
-                           "[timers]\n"
-                           "workload = timer-delay\n"
-                           "engine = uring, epoll, libaio\n"
-                           "delay = 2ms\n"
-                           "depth = 1, 4\n"
-                           "[nothing]\n"
-                           "engine = null\n"
-                           "workload = timer-delay\n";
+			   "[global]\n"
+			   "probe = none\n"
+			   "operations = 30\n"
+			   "repeat = 3\n"
+			   "[timers]\n"
+			   "workload = timer-delay\n"
+			   "engine = uring, epoll, libaio\n"
+			   "delay = 2ms\n"
+			   "depth = 1, 4\n"
+			   "[nothing]\n"
+			   "engine = null\n"
+			   "workload = timer-delay\n";
 enum { TINY_RUNS = 3 * (6 + 1 + 2 * 2) };
 
 struct scene {
@@ -230,7 +230,8 @@ TEST(study, names_a_mistake_with_file_line_and_the_nearest_valid_word)
 	static const struct {
 		const char *text, *message;
 	} rows[] = {
-	    {"[a]\ndpeth = 3\n", "tiny.study, line 2: unknown setting 'dpeth': did you mean depth?"},
+	    {"[a]\ndpeth = 3\n",
+	     "tiny.study, line 2: unknown setting 'dpeth': did you mean depth?"},
 	    {"[a]\nengine = uring, urimg\n", "line 2: unknown engine 'urimg': did you mean uring?"},
 	    {"[a]\nworkload = disk-ranread\n", "line 2: unknown workload 'disk-ranread'"},
 	    {"[a]\ndepth = 1,\n  0\n", "line 3: --depth 0 is out of range: 1 to 131072"},
@@ -314,7 +315,7 @@ TEST(study, those_that_come_with_the_program_can_be_read_and_are_listed)
 TEST(study, file_systems_are_made_and_nothing_of_them_is_left)
 {
 	static const char text[] = "[a]\nfilesystem = ext4, xfs, btrfs, tmpfs, overlay\n"
-	                           "operations = 20\nsize = 1m\nprobe = none\nengine = blocking\n";
+				   "operations = 20\nsize = 1m\nprobe = none\nengine = blocking\n";
 	struct store_runs runs = {0};
 	char why[STORE_WHY_SIZE], path[340];
 	struct process_result r;
