@@ -16,8 +16,8 @@ static uint64_t bytes_needed(const struct study *study, const char *name)
 
 	for (uint32_t i = 0; i < study->cell_count; i++) {
 		const struct study_cell *cell = &study->cells[i];
-		const uint64_t bytes =
-		    cell->plan.size_bytes ? cell->plan.size_bytes : FILE_SIZE_DEFAULT;
+		const uint64_t bytes = cell->plan.size_bytes ? cell->plan.size_bytes
+		                                             : FILE_SIZE_DEFAULT;
 
 		if (strcmp(cell->filesystem, name) == 0 && bytes > most)
 			most = bytes;

@@ -15,8 +15,7 @@ static void run_print(const struct study *study, const struct study_run *run, ui
 	const char *twin = study_twin_names[run->twin];
 
 	printf("%5u  repeat %u  %.*s%s%s%s\n", number, run->repeat, NAME_SHOWN, cell->name,
-	       twin ? "  twin: " : "", twin ? twin : "",
-	       *cell->impossible ? "  (skipped)" : "");
+	       twin ? "  twin: " : "", twin ? twin : "", *cell->impossible ? "  (skipped)" : "");
 }
 
 static void impossible_print(const struct study *study)

@@ -27,9 +27,8 @@ static uint64_t time_left(const struct study_progress *p)
 	uint64_t extra_ns = STUDY_RUN_EXTRA_NS;
 
 	if (p->measured)
-		extra_ns = p->elapsed_ns > p->plans_ns
-		               ? (p->elapsed_ns - p->plans_ns) / p->measured
-		               : 0;
+		extra_ns = p->elapsed_ns > p->plans_ns ? (p->elapsed_ns - p->plans_ns) / p->measured
+		                                       : 0;
 	return p->left_ns + (p->total - p->done) * extra_ns;
 }
 
