@@ -97,6 +97,7 @@ struct run_view {
 	double window_ns, operations, bytes, short_count, wrong, errors; /* errors: all failures */
 	const char *error_name; /* of the error that came most often, or NULL */
 	double in_flight_ns, served_ns, cpu_user_ns, cpu_system_ns;
+	double steal_ns, others_cpu_ns; /* what the window lost to a hypervisor, and to others */
 	double compute_units, compute_units_per_s, compute_units_per_s_alone;
 	enum view_boolean verified;
 	double written_blocks, checked_blocks; /* of what was read back after the run */

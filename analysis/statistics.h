@@ -40,8 +40,8 @@ struct comparison {
 };
 
 /* Makes a comparison; paired takes the first count_a of both. 0 or -ENOMEM. Free it. */
-int comparison_make(struct comparison *comparison, const double *a, size_t count_a,
-                    const double *b, size_t count_b, bool paired);
+int comparison_make(struct comparison *comparison, const double *a, size_t count_a, const double *b,
+                    size_t count_b, bool paired);
 void comparison_free(struct comparison *comparison);
 
 /* The interval of the ratio or difference at 1 - alpha. Its ends are 0 or minus infinity, and

@@ -68,6 +68,7 @@ int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
 	}
 	edge->cpu_known = read_cpu(edge, subject);
 	edge->steal_ns = environment_steal_ns();
+	edge->busy_ns = environment_busy_ns();
 	edge->probed = probe != NULL;
 	return probe ? probe_read(probe, &edge->reading) : 0;
 }
@@ -118,6 +119,11 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 	result->cpu_user_ns =
 	    user + system ? (uint64_t)((double)cpu_ns * (double)user / (double)(user + system)) : 0;
 	result->cpu_system_ns = cpu_ns - result->cpu_user_ns;
+	result->others_cpu_ns = -1;
+	if (result->cpu_known && from->busy_ns >= 0 && to->busy_ns >= from->busy_ns)
+		result->others_cpu_ns = to->busy_ns - from->busy_ns - (int64_t)cpu_ns;
+	if (result->others_cpu_ns < -1) /* it is counted in ticks */
+		result->others_cpu_ns = 0;
 	result->steal_share = -1;
 	if (from->steal_ns >= 0 && to->steal_ns >= from->steal_ns && result->window_ns)
 		result->steal_share = (double)(to->steal_ns - from->steal_ns) /

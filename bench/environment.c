@@ -113,16 +113,36 @@ static void virtualised_read(char name[ENVIRONMENT_TEXT_SIZE])
 	text_set(name, "none");
 }
 
-int64_t environment_steal_ns(void)
+/* The times of all CPUs since boot, in the order of proc(5). False: not known. */
+static bool cpu_times_read(uint64_t times_ns[8])
 {
 	FILE *file = fopen("/proc/stat", "re");
-	if (!file)
-		return -1;
-	uint64_t ticks;
-	const int found = fscanf(file, "cpu %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &ticks);
-	fclose(file);
 	const long hertz = sysconf(_SC_CLK_TCK);
-	return found == 1 && hertz > 0 ? (int64_t)(ticks * (1000000000ull / (uint64_t)hertz)) : -1;
+	int found = 0;
+
+	if (!file)
+		return false;
+	if (fscanf(file, "cpu") == 0)
+		while (found < 8 && fscanf(file, "%" SCNu64, &times_ns[found]) == 1)
+			found++;
+	fclose(file);
+	for (int i = 0; i < found && hertz > 0; i++)
+		times_ns[i] *= 1000000000ull / (uint64_t)hertz;
+	return found == 8 && hertz > 0;
+}
+
+int64_t environment_steal_ns(void)
+{
+	uint64_t times_ns[8];
+
+	return cpu_times_read(times_ns) ? (int64_t)times_ns[7] : -1;
+}
+
+int64_t environment_busy_ns(void)
+{
+	uint64_t t[8]; /* user, nice, system, idle, iowait, irq, softirq, steal */
+
+	return cpu_times_read(t) ? (int64_t)(t[0] + t[1] + t[2] + t[5] + t[6]) : -1;
 }
 
 static void machine_read(struct environment *env)

@@ -66,4 +66,7 @@ int64_t environment_setting(const char *name);
  * difference over a window says whether its figures can be trusted. */
 int64_t environment_steal_ns(void);
 
+/* The time that all CPUs worked since boot, interrupts included, in ns; -1: not known. */
+int64_t environment_busy_ns(void);
+
 #endif

@@ -246,6 +246,18 @@ static json_t *probes_to_json(const struct run_result *result)
 	    "io_uring", result_io_uring(r), "submitter_sleeps", result_submitter_sleeps(r));
 }
 
+/* What of the CPUs the window lost to others. */
+static json_t *with_conditions(json_t *measured, const struct run_result *r)
+{
+	if (!json_is_object(measured))
+		return measured;
+	json_object_set_new(
+	    measured, "steal_ns",
+	    number_if(r->steal_share >= 0, (uint64_t)(r->steal_share * (double)r->window_ns)));
+	json_object_set_new(measured, "others_cpu_ns", number_known(r->others_cpu_ns));
+	return measured;
+}
+
 json_t *result_to_json(const struct run_result *result, const struct environment *environment)
 {
 	json_t *warnings = json_array();
@@ -256,6 +268,7 @@ json_t *result_to_json(const struct run_result *result, const struct environment
 	                 "status", run_outcome_names[result->status], "why",
 	                 result->status == OUTCOME_OK ? json_null() : json_text(result->why),
 	                 "environment", result_environment(environment), "plan",
-	                 plan_to_json(&result->plan), "measured", measured_to_json(result),
-	                 "probes", probes_to_json(result), "warnings", warnings);
+	                 plan_to_json(&result->plan), "measured",
+	                 with_conditions(measured_to_json(result), result), "probes",
+	                 probes_to_json(result), "warnings", warnings);
 }

@@ -9,6 +9,7 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_RUN_FAILED = 1, /* a run failed, or data was wrong */
 	EXIT_BAD_USAGE = 2,
+	EXIT_GATE = 3,     /* a gate was met: --fail-on */
 	EXIT_NOTHING = 77, /* nothing could run here */
 };
 
@@ -16,6 +17,7 @@ enum {
 int command_run(int argc, char **argv);
 int command_study(int argc, char **argv);
 int command_show(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_list(int argc, char **argv);

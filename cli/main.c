@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"run", "run engines through workloads and count the threads parked", command_run},
     {"study", "run a matrix of runs from a file; resumes", command_study},
     {"show", "print stored results again", command_show},
+    {"diff", "compare two sets of results, or two engines", command_diff},
     {"report", "write a document from stored results", command_report},
     {"doctor", "what this machine and this user may do, and what allows more", command_doctor},
     {"list", "engines, workloads, probes, scripts", command_list},
