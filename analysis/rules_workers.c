@@ -9,14 +9,24 @@
 /* Fewer than these say more of a run's edges than of its engine. */
 static const double enough_requests = 20;
 static const double enough_share = 0.05;
-/* Parks of a worker for each request handed over: above, and below, it is a habit. */
+/* Workers that sleep so often for each request handed over, or for so many threads on average,
+ * are parked for the I/O. */
 static const double parks_often = 0.1;
+static const double parked_threads = 0.25;
 
 static double punted_share(const struct facts *f)
 {
 	const struct view_workers *w = &f->probe->workers;
 
 	return w->punted >= enough_requests ? quotient(w->punted, w->submitted) : 0;
+}
+
+static bool workers_park(const struct facts *f, double lost)
+{
+	const struct view_workers *w = &f->probe->workers;
+
+	return w->parks + lost >= parks_often * w->punted ||
+	       probe_mean(f->probe, &f->run, w->parked_ns) >= parked_threads;
 }
 
 /* "1,000 of 1,000 requests went to io_uring's workers, since ...": of a request that a loss of
@@ -26,8 +36,10 @@ static void say_punted(const struct facts *f, struct finding *out)
 	const struct view_workers *w = &f->probe->workers;
 	const size_t reason = workers_main_reason(w);
 
+	/* at an edge of the window one may be handed over that was submitted before it */
 	finding_say(out, "%s of %s requests went to io_uring's worker threads (",
-	            format_count(w->punted).text, format_count(w->submitted).text);
+	            format_count(fmin(w->punted, w->submitted)).text,
+	            format_count(w->submitted).text);
 	if (w->punted_by[reason] < 0.99 * w->punted)
 		finding_say(out,
 		            "%s of them: ", format_percent(w->punted_by[reason] / w->punted).text);
@@ -90,7 +102,7 @@ void rule_punted_and_parked(const struct facts *f, struct finding *out)
 {
 	const struct view_workers *w = &f->probe->workers;
 
-	if (!(punted_share(f) >= enough_share) || !(w->parks >= parks_often * w->punted))
+	if (!(punted_share(f) >= enough_share) || !workers_park(f, 0))
 		return;
 	out->raised = RAISED;
 	out->severity = "warn";
@@ -110,10 +122,10 @@ void rule_punted_not_parked(const struct facts *f, struct finding *out)
 {
 	const struct view_workers *w = &f->probe->workers;
 
-	if (!(punted_share(f) >= enough_share) || !(w->parks < parks_often * w->punted))
+	if (!(punted_share(f) >= enough_share) || workers_park(f, 0))
 		return;
 	/* a park that was lost would be one more */
-	out->raised = w->parks + f->probe->lost >= parks_often * w->punted ? WITHHELD : RAISED;
+	out->raised = workers_park(f, f->lost_threads) ? WITHHELD : RAISED;
 	out->severity = "info";
 	out->confidence = facts_confidence(f);
 	say_punted(f, out);
@@ -143,7 +155,9 @@ void rule_no_nowait(const struct facts *f, struct finding *out)
 	out->severity = "warn";
 	out->confidence = likely ? "likely" : "sure";
 	finding_say(out, "%s refuses transfers that must not wait (NOWAIT)",
-	            f->run.filesystem ? f->run.filesystem : "The place of the file");
+	            f->run.filesystem && !below ? f->run.filesystem
+	            : f->run.device             ? f->run.device
+	                                        : "The place of the file");
 	if (likely)
 		finding_say(out, ", so io_uring gives every request to a worker thread there; no "
 		                 "probe counted them.");
@@ -151,7 +165,8 @@ void rule_no_nowait(const struct facts *f, struct finding *out)
 		finding_say(out,
 		            ", so io_uring gave %s of %s requests to worker threads: there is "
 		            "a thread behind each.",
-		            format_count(w->punted).text, format_count(w->submitted).text);
+		            format_count(fmin(w->punted, w->submitted)).text,
+		            format_count(w->submitted).text);
 	if (name_is(f->run.filesystem, "overlay"))
 		finding_advise(out,
 		               "In a container, put the data on a volume, which is no overlay.");

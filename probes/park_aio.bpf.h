@@ -15,9 +15,10 @@ static __always_inline struct kiocb *bio_ends(struct bio *bio)
 
 	if (!end || (BPF_CORE_READ(bio, bi_opf) & BIO_OPERATION) != BIO_READ)
 		return NULL;
-	if (end == knobs.symbols[SYMBOL_IOMAP_END])
+	if (end == knobs.symbols[SYMBOL_IOMAP_END] && bpf_core_field_exists(mapped->ref))
 		return BPF_CORE_READ(mapped, ref.counter) == 1 ? BPF_CORE_READ(mapped, iocb) : NULL;
-	if (end == knobs.symbols[SYMBOL_BLKDEV_ASYNC_END]) /* embeds its only bio */
+	if (end == knobs.symbols[SYMBOL_BLKDEV_ASYNC_END] &&
+	    bpf_core_field_exists(raw->iocb)) /* embeds its only bio */
 		return BPF_CORE_READ(raw, iocb);
 	return NULL;
 }

@@ -57,6 +57,7 @@ TEST(findings_workers, punted_is_not_parked)
 	json_decref(run);
 	CHECK(!raises(changed(run_punted(), "probes.0.io_uring.workers_parks", 900), tag));
 	CHECK(!raises(changed(run_punted(), "probes.0.io_uring.punted", 10), tag));
+	CHECK(!raises(changed(run_punted(), "probes.0.io_uring.workers_parked_ns", 1e9), tag));
 	CHECK(!raises(run_one_waiter(), tag));
 	/* lost events could be parks */
 	CHECK(!raises(changed(run_punted(), "probes.0.lost", 200), tag));
@@ -78,6 +79,8 @@ TEST(findings_workers, punted_and_parked_has_workers_that_slept)
 	CHECK_CONTAINS(json_string_value(json_object_get(finding, "text")),
 	               "slept there, 900 times: a thread is parked for the I/O after all, 2.00");
 	json_decref(run);
+	/* seldom, and for long: workers that wait for the device's tags */
+	CHECK(raises(changed(run_punted(), "probes.0.io_uring.workers_parked_ns", 1e9), tag));
 	CHECK(!raises(run_punted(), tag));
 	CHECK(!raises(changed(changed(run_punted(), "probes.0.io_uring.workers_parks", 900),
 	                      "probes.0.io_uring.submitted", 1e6),

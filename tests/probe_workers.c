@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
@@ -208,4 +209,67 @@ TEST(probe_workers, each_fsync_has_a_worker_that_sleeps_with_the_file_in_hand)
 	CHECK_BETWEEN(parked_ns,
 	              0.9 * (double)window.kinds[KIND_IO_WQ].state_ns[STATE_PARKED_DIRECT],
 	              1.1 * (double)window.kinds[KIND_IO_WQ].state_ns[STATE_PARKED_DIRECT]);
+}
+
+/* Direct writes from the pages of another file that are not in memory: each faults one in. */
+static void faults(void *argument, int input, int output)
+{
+	const struct subject *s = argument;
+	const int fd = open(s->path, O_RDWR | O_DIRECT);
+	struct io_uring_cqe *cqe;
+	struct io_uring ring;
+	char byte, *pages;
+
+	pages = mmap(NULL, REQUESTS * BLOCK, PROT_READ, MAP_PRIVATE, open(s->path, O_RDONLY), 0);
+	if (fd < 0 || io_uring_queue_init(8, &ring, 0) || pages == MAP_FAILED ||
+	    madvise(pages, REQUESTS * BLOCK, MADV_RANDOM)) {
+		dprintf(output, "cannot\n");
+		_exit(0);
+	}
+	dprintf(output, "ready\n");
+	(void)!read(input, &byte, 1);
+	for (unsigned i = 0; i < REQUESTS; i++) {
+		/* a direct write drops the pages that it writes over, so that the next is cold */
+		if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
+			_exit(1);
+		io_uring_prep_write(io_uring_get_sqe(&ring), fd, pages + i * BLOCK, BLOCK,
+		                    (REQUESTS - 1 - i) * BLOCK);
+		if (io_uring_submit_and_wait(&ring, 1) < 0 || io_uring_wait_cqe(&ring, &cqe) ||
+		    cqe->res != BLOCK)
+			_exit(1);
+		io_uring_cqe_seen(&ring, cqe);
+	}
+	dprintf(output, "done\n");
+	(void)!read(input, &byte, 1);
+	_exit(0);
+}
+
+TEST(probe_workers, a_submitter_that_sleeps_for_a_page_of_its_buffer_is_told_from_others)
+{
+	const struct probe_config foreign = {0};
+	const struct row row = {test_build_directory(), O_RDONLY, IORING_OP_WRITE, 0, PUNT_REASONS};
+	static struct probe_reading window;
+	struct subject s = {.row = &row};
+	struct program program;
+	struct probe probe;
+
+	OPEN_BPF(&probe, &foreign);
+	REQUIRE(make_file(&s));
+	REQUIRE(program_fork(&program, faults, &s));
+	if (watch(&s, &window, &probe, &program)) {
+		const struct sleep_count *sleeps = window.workers.submitter[SLEEP_URING_ENTER];
+		uint64_t all = 0;
+
+		for (int cause = 0; cause < CAUSE_COUNT; cause++)
+			all += sleeps[cause].count;
+		if (is_ext4()) {
+			CHECK(sleeps[CAUSE_FAULT].count > 0);
+			CHECK(sleeps[CAUSE_FAULT].parked_ns > 0);
+			CHECK_BETWEEN(sleeps[CAUSE_FAULT].count, all / 2, all);
+		}
+		CHECK_EQUAL(sleeps[CAUSE_UNKNOWN].count, 0);
+	}
+	program_end(&program);
+	probe_close(&probe);
+	unlink(s.path);
 }
