@@ -10,9 +10,12 @@
 #include "analysis/diff_cells.h"
 #include "analysis/statistics.h"
 
-const char *const diff_usual_metrics[] = {"iops",           "cpu_ns_per_operation",
-                                          "latency_p50_ns", "latency_p99_ns",
-                                          "in_flight_mean", "threads_held_mean",
+const char *const diff_usual_metrics[] = {"iops",
+                                          "cpu_ns_per_operation",
+                                          "latency_p50_ns",
+                                          "latency_p99_ns",
+                                          "in_flight_mean",
+                                          "threads_held_mean",
                                           NULL};
 
 int diff_metric_find(const char *name)
@@ -80,8 +83,8 @@ static int compare(struct diff *d, size_t cell_index, size_t metric, struct comp
 		to->is_ratio = c->is_ratio;
 		to->estimate = c->estimate;
 		to->p = c->p;
-		d->least_p = fmin(d->least_p, comparison_least_p(to->counts[DIFF_A],
-		                                                 to->counts[DIFF_B], paired));
+		d->least_p = fmin(
+		    d->least_p, comparison_least_p(to->counts[DIFF_A], to->counts[DIFF_B], paired));
 		d->comparison_count++;
 	}
 	free(a);
@@ -135,8 +138,8 @@ int diff_conclude(struct diff *d)
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < d->cell_count; i++) {
 		diff_cell_sort(&d->cells[i]);
-		d->unmatched +=
-		    !d->cells[i].samples[DIFF_A].count || !d->cells[i].samples[DIFF_B].count;
+		d->unmatched += !d->cells[i].samples[DIFF_A].count ||
+		                !d->cells[i].samples[DIFF_B].count;
 		for (size_t m = 0; !err && m < d->options.metric_count; m++)
 			err = compare(d, i, d->options.metrics[m], &all[d->comparison_count]);
 	}

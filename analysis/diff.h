@@ -66,8 +66,8 @@ struct diff {
 	struct diff_comparison *comparisons;
 	size_t comparison_count, different;
 	size_t runs[DIFF_SIDES], noisy[DIFF_SIDES]; /* noisy: others had the CPUs too */
-	size_t left_out; /* failed, skipped, interrupted, and twins */
-	json_t *environments[DIFF_SIDES]; /* by field: its value, or "several" */
+	size_t left_out;                            /* failed, skipped, interrupted, and twins */
+	json_t *environments[DIFF_SIDES];           /* by field: its value, or "several" */
 	struct diff_environment differences[DIFF_ENVIRONMENT_MAX];
 	size_t difference_count;
 	double least_p; /* the smallest p that any comparison could have reached */

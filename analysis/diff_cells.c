@@ -72,8 +72,8 @@ static int sample_add(struct diff_samples *s, struct summary *summary, double re
 {
 	if (s->count == s->capacity) {
 		const size_t capacity = s->capacity ? 2 * s->capacity : 8;
-		double *values =
-		    realloc(s->values, capacity * SUMMARY_FIELD_COUNT * sizeof *values);
+		double *values = realloc(s->values,
+		                         capacity * SUMMARY_FIELD_COUNT * sizeof *values);
 		if (values)
 			s->values = values;
 		double *repeats = realloc(s->repeats, capacity * sizeof *repeats);
@@ -252,12 +252,12 @@ void diff_environments_compare(struct diff *d)
 		const char *field;
 		bool matters;
 	} fields[] = {
-	    {"machine", true},     {"cpu_model", true},    {"cpus", true},
+	    {"machine", true},      {"cpu_model", true},    {"cpus", true},
 	    {"cpus_allowed", true}, {"virtualised", true},  {"clocksource", true},
-	    {"filesystem", true},  {"device", true},       {"rotational", true},
-	    {"io_poll", true},     {"nr_requests", true},  {"scheduler", true},
-	    {"in_memory", true},   {"nowait_read", false}, {"memory_bytes", false},
-	    {"host", false},       {"kernel", false},      {"iostudy", false},
+	    {"filesystem", true},   {"device", true},       {"rotational", true},
+	    {"io_poll", true},      {"nr_requests", true},  {"scheduler", true},
+	    {"in_memory", true},    {"nowait_read", false}, {"memory_bytes", false},
+	    {"host", false},        {"kernel", false},      {"iostudy", false},
 	};
 
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {

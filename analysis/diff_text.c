@@ -37,15 +37,13 @@ static void estimate_format(const struct diff_comparison *c, const char *metric,
 		         isfinite(c->high) ? format_fixed(c->high, 3).text : "?");
 }
 
-static void comparison_text(const struct diff *d, const struct diff_comparison *c,
-                            struct text *out)
+static void comparison_text(const struct diff *d, const struct diff_comparison *c, struct text *out)
 {
 	const char *metric = summary_field_name(c->metric);
 	char estimate[200], medians[100];
 
 	estimate_format(c, metric, estimate);
-	snprintf(medians, sizeof medians, "%s -> %s",
-	         value_format(metric, c->medians[DIFF_A]).text,
+	snprintf(medians, sizeof medians, "%s -> %s", value_format(metric, c->medians[DIFF_A]).text,
 	         value_format(metric, c->medians[DIFF_B]).text);
 	text_add(out, "    ");
 	text_cell(out, 21, metric);
@@ -85,8 +83,8 @@ static size_t repeats_needed(const struct diff *d)
 	const double alpha = 1 - d->options.confidence;
 	size_t n = 1;
 
-	while (n < STATISTICS_SAMPLES_MAX && comparison_least_p(n, n, d->options.paired) *
-	                                             (double)d->comparison_count > alpha)
+	while (n < STATISTICS_SAMPLES_MAX &&
+	       comparison_least_p(n, n, d->options.paired) * (double)d->comparison_count > alpha)
 		n++;
 	return n;
 }
@@ -102,8 +100,7 @@ static void conclusion_text(const struct diff *d, struct text *out)
 	         "which is not the same as no difference.",
 	         d->different, count, d->options.confidence * 100, count);
 	text_wrap(out, 0, 0, COLUMNS, line);
-	if (!d->different && count &&
-	    d->least_p * (double)count > 1 - d->options.confidence) {
+	if (!d->different && count && d->least_p * (double)count > 1 - d->options.confidence) {
 		snprintf(line, sizeof line,
 		         "So few repeats cannot tell any difference over %zu comparisons: at least "
 		         "%zu on each side, or fewer comparisons (--metric).",
@@ -129,8 +126,7 @@ void diff_text(const struct diff *d, const char *name_a, const char *name_b, str
 			         format_name(name, sizeof name, d->cells[c->cell].name,
 			                     NAME_COLUMNS, true));
 		if (c->cell != cell)
-			text_add(out,
-			         "    %-20s %-19s %-24s B has\n", "", "A -> B (medians)",
+			text_add(out, "    %-20s %-19s %-24s B has\n", "", "A -> B (medians)",
 			         "B / A [interval]");
 		cell = c->cell;
 		comparison_text(d, c, out);

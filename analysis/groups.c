@@ -25,9 +25,10 @@ static bool measured(const struct run_view *v)
 /* What was asked, so that only equal things are compared. */
 static void settings_key(const struct run_view *v, char key[GROUP_KEY_SIZE])
 {
-	char cache[40], transport[40];
+	char cache[40], transport[40], filesystem[40];
 
-	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %s %s %s %d %s %s %s %s",
+	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %s %s %s %s %d %s %s %s %s",
+	         format_name(filesystem, sizeof filesystem, v->filesystem, 30, true),
 	         format_fixed(v->files, 0).text, format_fixed(v->fsync_every, 0).text,
 	         format_fixed(v->read_percent, 0).text, format_fixed(v->depth, 0).text,
 	         format_fixed(v->batch, 0).text, format_fixed(v->block_bytes, 0).text,
@@ -145,7 +146,7 @@ static void cells_finish(struct groups *g, struct summary *summaries, const size
 		            samples);
 }
 
-/* Puts run number i into a cell; SIZE_MAX when it cannot be read. */
+/* Puts run number i into a cell; SIZE_MAX when it cannot be read, or is a twin. */
 static size_t cell_find(struct groups *g, const json_t *run, struct summary *summary)
 {
 	char why[RUN_WHY_SIZE], settings[GROUP_KEY_SIZE];
@@ -154,6 +155,10 @@ static size_t cell_find(struct groups *g, const json_t *run, struct summary *sum
 
 	if (run_view_read(&view, run, why) != 0) {
 		g->unreadable++;
+		return SIZE_MAX;
+	}
+	if (view.twin) {
+		g->twins++;
 		return SIZE_MAX;
 	}
 	summary_compute(summary, &view);

@@ -34,6 +34,7 @@ struct groups {
 	bool many_engines; /* then the cells of a group differ by engine, else by workload and wait
 	                    */
 	bool repeated;     /* some cell holds more than one run */
+	size_t twins;      /* of a study: they tell of the harness and stand in no cell */
 	size_t unreadable; /* runs that could not be read, and are left out */
 };
 

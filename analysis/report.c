@@ -182,7 +182,7 @@ char *report_markdown(json_t *const *runs, size_t count)
 	probe_sentence(&g, sentence, sizeof sentence);
 	text_add(&out,
 	         "# Which threads waited for the I/O?\n\n**%s**\n\n%s %zu runs in %zu cells.\n\n",
-	         report_escape(escaped, answer), sentence, g.run_count, g.cell_count);
+	         report_escape(escaped, answer), sentence, g.run_count - g.twins, g.cell_count);
 	if (g.unreadable)
 		text_add(&out, "%zu runs could not be read and are left out.\n\n", g.unreadable);
 	report_results(&out, &g);
@@ -191,6 +191,8 @@ char *report_markdown(json_t *const *runs, size_t count)
 	report_states(&out, &g);
 	report_completions(&out, &g);
 	report_workers(&out, &g);
+	if (report_expectations(&out, runs, count) != 0 || report_twins(&out, runs, count) != 0)
+		out.broken = true;
 	report_environment(&out, &g);
 	report_method(&out, &g);
 	report_losses(&out, &g);

@@ -28,6 +28,15 @@ void report_environment(struct text *out, const struct groups *groups);
 void report_method(struct text *out, const struct groups *groups);
 void report_losses(struct text *out, const struct groups *groups);
 
+/* What is said of Linux against what these runs measured. Returns 0 or -ENOMEM. */
+int report_expectations(struct text *out, json_t *const *runs, size_t count);
+/* The harness's floor and the probe's cost, from a study's twins; nothing without any. */
+int report_twins(struct text *out, json_t *const *runs, size_t count);
+
+/* One row for each run and metric, RFC 4180; the first row names the columns. */
+void report_csv_head(struct text *out);
+void report_csv_run(struct text *out, const json_t *run);
+
 /* "uring disk-randread park", escaped. */
 char *report_cell_name(char out[REPORT_NAME_SIZE], const struct cell *cell);
 

@@ -148,6 +148,9 @@ static void probe_read_json(struct reader *r, const json_t *probe, struct view_p
 
 static void plan_read(struct reader *r, const json_t *plan, struct run_view *v)
 {
+	v->study = reader_string(r, plan, "study");
+	v->cell = reader_string(r, plan, "cell");
+	v->twin = reader_string(r, plan, "twin");
 	v->engine = reader_string(r, plan, "engine");
 	v->workload = reader_string(r, plan, "workload");
 	v->wait = reader_string(r, plan, "wait");

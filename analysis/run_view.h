@@ -88,6 +88,7 @@ struct run_view {
 	enum view_boolean virtualised, nowait_read, in_memory;
 	const char *virtualiser; /* kvm ... */
 
+	const char *study, *cell, *twin; /* twin: "null", "no-probe", or NULL: a run of its own */
 	const char *engine, *workload, *wait, *cache, *transport, *file;
 	double depth, batch, threads, pool, block_bytes, rate_per_s, repeat;
 	double files, fsync_every, read_percent;

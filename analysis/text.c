@@ -186,7 +186,8 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 	} else {
 		ADD("%s wanted in flight", format_count(v->depth).text);
 	}
-	if (v->block_bytes > 0 && v->workload && strncmp(v->workload, "disk-", 5) == 0)
+	const bool disk = v->workload && strncmp(v->workload, "disk-", 5) == 0;
+	if (v->block_bytes > 0 && disk)
 		ADD(", %s%s%s", format_bytes(v->block_bytes).text,
 		    v->direct == VIEW_TRUE    ? " direct"
 		    : v->direct == VIEW_FALSE ? " buffered"
@@ -194,6 +195,16 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 		    name_is(v->cache, "hot")    ? " (hot)"
 		    : name_is(v->cache, "cold") ? " (cold)"
 		                                : "");
+	for (size_t i = 0; i < g->cell_count; i++) {
+		char filesystem[40];
+
+		if (v->filesystem && g->cells[i].view.filesystem && disk &&
+		    strcmp(v->filesystem, g->cells[i].view.filesystem) != 0) {
+			ADD(", on %s",
+			    format_name(filesystem, sizeof filesystem, v->filesystem, 30, true));
+			break;
+		}
+	}
 	if (v->files > 1)
 		ADD(", %s files", format_count(v->files).text);
 	if (!isnan(v->read_percent))

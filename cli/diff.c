@@ -13,8 +13,16 @@
 #include "cli/options.h"
 #include "cli/simple.h"
 
-enum { KEY_ENGINE = 0x100, KEY_METRIC, KEY_PAIRED, KEY_CONFIDENCE, KEY_FAIL_ON, KEY_ACROSS,
-       KEY_JSON, PATHS_MAX = 64 };
+enum {
+	KEY_ENGINE = 0x100,
+	KEY_METRIC,
+	KEY_PAIRED,
+	KEY_CONFIDENCE,
+	KEY_FAIL_ON,
+	KEY_ACROSS,
+	KEY_JSON,
+	PATHS_MAX = 64
+};
 
 static const struct argp_option diff_argp_options[] = {
     {"engine", KEY_ENGINE, "A,B", 0, "compare two engines within the same results", 0},
@@ -35,7 +43,7 @@ static const char documentation[] =
     "Examples:\n"
     "  iostudy diff before after\n"
     "  iostudy diff results --engine blocking,uring\n"
-    "  iostudy diff before after --metric cpu_ns_per_operation --fail-on 'cpu_ns_per_operation>5%'\n"
+    "  iostudy diff before after --fail-on 'cpu_ns_per_operation>5%'\n"
     "\n"
     "A difference is told only when it holds after Holm's correction over all comparisons; else "
     "the answer is ?, not enough evidence. The tests are by ranks, so that no wild run can make "
@@ -274,8 +282,8 @@ static int conclude(struct asked *asked)
 
 int command_diff(int argc, char **argv)
 {
-	static const struct argp argp = {diff_argp_options, option_take, "A B", documentation,
-	                                 NULL,              NULL,        NULL};
+	static const struct argp argp = {
+	    diff_argp_options, option_take, "A B", documentation, NULL, NULL, NULL};
 	struct asked *asked = calloc(1, sizeof *asked);
 	int status = EXIT_RUN_FAILED;
 

@@ -1,15 +1,18 @@
 /* Writes a document from stored results: iostudy report. */
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/report.h"
+#include "analysis/store.h"
+#include "analysis/summary.h"
 #include "cli/cli.h"
+#include "cli/document.h"
 #include "cli/options.h"
 #include "cli/stored.h"
 
@@ -17,17 +20,19 @@ enum { KEY_FORMAT = 0x100, PATHS_MAX = 256, PATH_SIZE = 4200 };
 
 static const struct argp_option report_options[] = {
     {"output", 'o', "FILE", 0, "where the document goes; - is the standard output", 0},
-    {"format", KEY_FORMAT, "md", 0, "md (Markdown) is the only one so far", 0},
+    {"format", KEY_FORMAT, "md|csv", 0, "Markdown, or a row for each run and metric [md]", 0},
     {0},
 };
 
 static const char documentation[] =
     "Write one document from stored results: the answer, tables, requests in flight against "
-    "threads as bars, findings, what the threads did, environment, method and losses.\v"
+    "threads as bars, findings, what the threads did, what is said of Linux against what was measured, environment, "
+    "method and losses.\v"
     "Examples:\n"
     "  iostudy run --engine basic --repeat 5 -o results\n"
     "  iostudy report results -o report.md\n"
     "  iostudy report monday tuesday -o -\n"
+    "  iostudy report results --format csv -o results.csv\n"
     "\n"
     "DIR is what `iostudy run -o DIR` made, or a file with a run on each line. FILE is replaced "
     "in one step, so a reader never sees half a document.\n"
@@ -37,6 +42,10 @@ static const char documentation[] =
 struct report {
 	const char *paths[PATHS_MAX], *output;
 	size_t path_count;
+	bool csv;
+	struct document document;
+	size_t runs;         /* in the document */
+	int written, status; /* -errno of the document; an exit status of what was read */
 };
 
 static error_t option_take(int key, char *argument, struct argp_state *state)
@@ -50,8 +59,10 @@ static error_t option_take(int key, char *argument, struct argp_state *state)
 		report->output = argument;
 		return 0;
 	case KEY_FORMAT:
-		if (strcmp(argument, "md") != 0)
-			argp_error(state, "unknown format '%.40s'; the formats are: md", argument);
+		report->csv = strcmp(argument, "csv") == 0;
+		if (!report->csv && strcmp(argument, "md") != 0)
+			argp_error(state, "unknown format '%.40s'; the formats are: md, csv",
+			           argument);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (report->path_count == PATHS_MAX)
@@ -70,57 +81,6 @@ static error_t option_take(int key, char *argument, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-}
-
-static int write_all(int fd, const char *data, size_t length)
-{
-	while (length) {
-		const ssize_t written = write(fd, data, length);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		data += written;
-		length -= (size_t)written;
-	}
-	return 0;
-}
-
-/* Writes beside the file and puts it in its place, or leaves everything as it was. */
-static int file_replace(const char *path, const char *document)
-{
-	char temporary[PATH_SIZE];
-	struct stat old;
-	int status;
-
-	char *target = realpath(path, NULL); /* behind a link: the link stays */
-
-	if (target)
-		path = target;
-	if (snprintf(temporary, sizeof temporary, "%s.%d.tmp", path, (int)getpid()) >= PATH_SIZE) {
-		free(target);
-		return -ENAMETOOLONG;
-	}
-	const int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd < 0) {
-		status = -errno;
-		free(target);
-		return status;
-	}
-	status = write_all(fd, document, strlen(document));
-	if (!status && stat(path, &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0)
-		status = -errno;
-	if (!status && fsync(fd) != 0 && errno != EINVAL)
-		status = -errno;
-	if (close(fd) != 0 && !status)
-		status = -errno;
-	if (!status && rename(temporary, path) != 0)
-		status = -errno;
-	if (status)
-		unlink(temporary);
-	free(target);
-	return status;
 }
 
 /* Whether the document would take the place of the runs that it is made from. */
@@ -143,22 +103,70 @@ static bool is_input(const struct report *report)
 	return false;
 }
 
-/* A device or a pipe is written to; anything else is replaced. */
-static int document_write(const char *path, const char *document)
+/* One document from all the runs, which are read into memory. */
+static int markdown_write(struct report *report, const char *program)
 {
-	struct stat file;
+	struct store_runs runs = {0};
 
-	if (strcmp(path, "-") == 0)
-		return write_all(STDOUT_FILENO, document, strlen(document));
-	if (stat(path, &file) != 0 || S_ISREG(file.st_mode))
-		return file_replace(path, document);
-	const int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	int status = write_all(fd, document, strlen(document));
-	if (close(fd) != 0 && !status)
-		status = -errno;
+	report->status = stored_read(&runs, report->paths, report->path_count, program);
+	report->runs = runs.count;
+	char *text = runs.count ? report_markdown(runs.runs, runs.count) : NULL;
+	store_free(&runs);
+	if (!report->runs)
+		return 0;
+	int status = text ? document_open(&report->document, report->output) : -ENOMEM;
+	if (!status) {
+		status = document_add(&report->document, text, strlen(text));
+		status = document_close(&report->document, status);
+	}
+	free(text);
 	return status;
+}
+
+static int csv_take(void *context, json_t *run)
+{
+	struct report *report = context;
+	char why[RUN_WHY_SIZE];
+	struct text rows = {0};
+	int err = summary_add(run, why);
+
+	if (!err && !report->runs)
+		err = document_open(&report->document, report->output);
+	if (!err && !report->runs++)
+		report_csv_head(&rows);
+	if (!err) {
+		report_csv_run(&rows, run);
+		err = rows.broken ? -ENOMEM : 0;
+	}
+	if (!err)
+		err = document_add(&report->document, rows.data, rows.length);
+	text_free(&rows);
+	json_decref(run);
+	report->written = err;
+	return err;
+}
+
+static void complain(void *context, const char *text)
+{
+	(void)context;
+	fprintf(stderr, "iostudy report: %s\n", text);
+}
+
+/* Run by run, so that results of any size take little memory. */
+static int csv_write(struct report *report)
+{
+	struct store_visitor visitor = {.run = csv_take, .message = complain, .context = report};
+	char why[STORE_WHY_SIZE];
+
+	for (size_t i = 0; i < report->path_count && !report->written; i++)
+		if (store_visit(&visitor, report->paths[i], why) != 0 && !report->written) {
+			complain(NULL, why);
+			report->status = EXIT_RUN_FAILED;
+		}
+	if (visitor.refused)
+		report->status = EXIT_RUN_FAILED;
+	store_visitor_free(&visitor);
+	return report->runs ? document_close(&report->document, report->written) : report->written;
 }
 
 int command_report(int argc, char **argv)
@@ -166,7 +174,6 @@ int command_report(int argc, char **argv)
 	static const struct argp argp = {report_options, option_take, "DIR|FILE...", documentation,
 	                                 NULL,           NULL,        NULL};
 	struct report report = {.output = NULL};
-	struct store_runs runs = {0};
 
 	options_parse(&argp, argc, argv, &report);
 	if (is_input(&report)) {
@@ -176,24 +183,19 @@ int command_report(int argc, char **argv)
 		    argv[0], report.output);
 		return EXIT_BAD_USAGE;
 	}
-	int status = stored_read(&runs, report.paths, report.path_count, argv[0]);
-	if (!runs.count) {
-		fprintf(stderr, "%s: no run to report on; nothing is written\n", argv[0]);
-		store_free(&runs);
-		return EXIT_RUN_FAILED;
-	}
-	char *document = report_markdown(runs.runs, runs.count);
-	const int written = document ? document_write(report.output, document) : -ENOMEM;
+	const int written = report.csv ? csv_write(&report) : markdown_write(&report, argv[0]);
 	if (written) {
 		fprintf(stderr, "%s: %s: cannot be written: %s%s\n", argv[0], report.output,
 		        strerror(-written),
 		        written == -ENOSPC ? "; make room there, or name another file with -o"
 		                           : "");
-		status = EXIT_RUN_FAILED;
-	} else if (strcmp(report.output, "-") != 0) {
-		fprintf(stderr, "%s: wrote %s (%zu runs)\n", argv[0], report.output, runs.count);
+		return EXIT_RUN_FAILED;
 	}
-	free(document);
-	store_free(&runs);
-	return status;
+	if (!report.runs) {
+		fprintf(stderr, "%s: no run to report on; nothing is written\n", argv[0]);
+		return EXIT_RUN_FAILED;
+	}
+	if (strcmp(report.output, "-") != 0)
+		fprintf(stderr, "%s: wrote %s (%zu runs)\n", argv[0], report.output, report.runs);
+	return report.status;
 }

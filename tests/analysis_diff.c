@@ -48,8 +48,8 @@ static void diff_begin(struct diff *d, const char *metric)
 	if (metric)
 		d->options.metrics[d->options.metric_count++] = (size_t)diff_metric_find(metric);
 	for (size_t i = 0; !metric && diff_usual_metrics[i]; i++)
-		d->options.metrics[d->options.metric_count++] =
-		    (size_t)diff_metric_find(diff_usual_metrics[i]);
+		d->options.metrics[d->options.metric_count++] = (size_t)diff_metric_find(
+		    diff_usual_metrics[i]);
 }
 
 static void diff_take(struct diff *d, enum diff_side side, json_t *run)

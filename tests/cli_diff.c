@@ -41,8 +41,8 @@ TEST(diff, tells_what_differs_and_meets_its_gates)
 		const char *gate;
 		int status;
 	} rows[] = {
-	    {"--fail-on=cpu_ns_per_operation>5%", 3},  {"--fail-on=cpu_ns_per_operation>25%", 0},
-	    {"--fail-on=cpu_ns_per_operation<-5%", 0}, {"--fail-on=iops<-5%", 0},
+	    {"--fail-on=cpu_ns_per_operation>5%", 3},   {"--fail-on=cpu_ns_per_operation>25%", 0},
+	    {"--fail-on=cpu_ns_per_operation<-5%", 0},  {"--fail-on=iops<-5%", 0},
 	    {"--fail-on=cpu_ns_per_operation>lots", 2}, {"--fail-on=cpu>5%", 2},
 	    {"--fail-on=cpu_ns_per_operation", 2},
 	};
