@@ -19,7 +19,7 @@ sync "$file"
 # FIGURE EXTRA...: one number of one run
 ours() {
 	local figure=$1; shift
-	"$iostudy" run --workload disk-randread --wait park --depth 32 --batch 8 --bs 4k \
+	"$iostudy" run --workload disk-randread --wait park --depth 32 --bs 4k \
 		--filename "$file" --runtime "$seconds" --warmup 300ms --probe none --json "$@" |
 		jq ".summary.$figure"
 }

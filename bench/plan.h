@@ -81,6 +81,7 @@ json_t *plan_to_json(const struct plan *plan);
 /* Which runs a setting means anything to. */
 enum plan_use {
 	USE_ALWAYS,
+	USE_TIMED,    /* a run that ends with its time, not with its operations */
 	USE_ASYNC,    /* an engine that does not block in submission */
 	USE_POOL,     /* an engine with a pool of threads */
 	USE_FILES,    /* a disk workload */

@@ -15,6 +15,7 @@
 
 static const char *const use_texts[] = {
     [USE_ALWAYS] = "every run",
+    [USE_TIMED] = "a run that ends with its time: --operations ends it otherwise",
     [USE_ASYNC] = "an engine that does not block in submission",
     [USE_POOL] = "an engine with a pool of threads (pool, epoll-offload) that serves the workload",
     [USE_FILES] = "a disk workload",
@@ -43,6 +44,8 @@ bool plan_uses(const struct plan *plan, enum plan_use use)
 	switch (use) {
 	case USE_ALWAYS:
 		return true;
+	case USE_TIMED:
+		return !plan->operations;
 	case USE_ASYNC:
 		return !(caps & ENGINE_SYNCHRONOUS);
 	case USE_POOL:

@@ -90,6 +90,9 @@ void place_execute(struct place *place, const struct plan *wanted, const char *p
 
 	if (!*signals_came() && !(plan_uses(&plan, USE_FILES) && prepare(place, &plan) != 0)) {
 		run_execute(&plan, &options, result);
+		/* nobody knows what stands there now: the next run makes it anew */
+		if (result->status == OUTCOME_FAILED && plan_uses(&plan, USE_WRITES))
+			release(place, false);
 		return;
 	}
 	memset(result, 0, sizeof *result);

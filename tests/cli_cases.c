@@ -200,7 +200,7 @@ TEST(cases, tiny_runs_have_no_impossible_numbers)
 {
 	static const char *const tiny[][4] = {
 	    {"--runtime", "1ms", "--warmup", "0"},
-	    {"--operations", "1", "--warmup", "0"},
+	    {"--operations", "1", "--depth", "1"},
 	    {"--operations", "3", "--depth", "2"},
 	};
 
