@@ -64,8 +64,9 @@ FIGURE(says_page_cache)
 
 	(void)v;
 	(void)s;
-	json_array_foreach((json_t *)findings, i, finding) if (
-	    name_is(json_string_value(json_object_get(finding, "tag")), "PAGE-CACHE")) return 1;
+	json_array_foreach((json_t *)findings, i,
+	                   finding) if (name_is(json_string_value(json_object_get(finding, "tag")),
+	                                        "PAGE-CACHE")) return 1;
 	return 0;
 }
 

@@ -40,7 +40,8 @@ static bool is_one_of(const struct expectation_runs *r, const struct run_view *v
 {
 	return !v->twin && (!r->engine || name_is(v->engine, r->engine)) &&
 	       !name_is(v->engine, "null") && (!r->workload || name_is(v->workload, r->workload)) &&
-	       (!r->wait || name_is(v->wait, r->wait)) && (!r->cache || name_is(v->cache, r->cache)) &&
+	       (!r->wait || name_is(v->wait, r->wait)) &&
+	       (!r->cache || name_is(v->cache, r->cache)) &&
 	       (r->direct == EXPECT_ANY || v->direct == (enum view_boolean)r->direct) &&
 	       !(v->depth < r->depth_low) && (!r->depth_high || v->depth <= r->depth_high) &&
 	       (!r->files || isnan(v->files) || v->files == r->files) &&
@@ -74,12 +75,9 @@ static size_t figures_take(const struct expectation *e, const struct expectation
 /* "run uring disk-randread --wait compute --direct 1, depth 16 to 64, on a disk". */
 static void runs_describe(const struct expectation_runs *r, char *out, size_t size)
 {
-	static const char *const places[] = {"",
-	                                     ", on a disk",
-	                                     ", on ext4",
-	                                     ", where RWF_NOWAIT is refused",
-	                                     ", on zram",
-	                                     ", on tmpfs"};
+	static const char *const places[] = {"",          ", on a disk",
+	                                     ", on ext4", ", where RWF_NOWAIT is refused",
+	                                     ", on zram", ", on tmpfs"};
 	char depth[60] = "", files[30] = "";
 
 	if (r->depth_high == r->depth_low && r->depth_high)
@@ -166,15 +164,14 @@ int expectation_test(const struct expectation *e, json_t *const *runs, size_t co
 	if (!figures)
 		return -ENOMEM;
 	if (!e->untestable)
-		result->measured =
-		    figures_take(e, &e->runs, runs, count, figures, &result->runs);
+		result->measured = figures_take(e, &e->runs, runs, count, figures, &result->runs);
 	if (!result->measured) {
 		say_untested(e, &e->runs, result);
 	} else if (e->against) {
 		err = test_ratio(e, runs, count, figures, result);
 	} else {
-		const struct interval interval =
-		    statistics_median_interval(figures, result->measured, confidence);
+		const struct interval interval = statistics_median_interval(
+		    figures, result->measured, confidence);
 		result->figure = statistics_median(figures, result->measured);
 		result->low = interval.low;
 		result->high = interval.high;

@@ -45,7 +45,12 @@ struct expectation {
 
 extern const struct expectation expectations[]; /* ends with a number of NULL */
 
-enum expectation_verdict { VERDICT_UNTESTED, VERDICT_AGREES, VERDICT_CONTRADICTS, VERDICT_UNDECIDED };
+enum expectation_verdict {
+	VERDICT_UNTESTED,
+	VERDICT_AGREES,
+	VERDICT_CONTRADICTS,
+	VERDICT_UNDECIDED
+};
 extern const char *const expectation_verdict_names[];
 
 struct expectation_result {

@@ -69,17 +69,17 @@ static json_t *json_from_text(const char *text)
 	return json_string(format_name(safe, sizeof safe, text, sizeof safe, true));
 }
 
-static json_t *finding_json(const struct finding *f, size_t rule)
+json_t *finding_json(const struct finding *f, const char *tag, const char *class)
 {
 	json_t *evidence = json_object();
 
 	for (size_t i = 0; evidence && i < f->evidence_count; i++)
 		json_object_set_new(evidence, f->evidence[i].name,
 		                    json_from_number(f->evidence[i].value));
-	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "tag", rules[rule].tag, "class",
-	                 class_names[rules[rule].class], "severity", f->severity, "confidence",
-	                 f->confidence, "text", json_from_text(f->text), "evidence", evidence,
-	                 "advice", json_from_text(f->advice));
+	return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "tag", tag, "class", class,
+	                 "severity", f->severity, "confidence", f->confidence, "text",
+	                 json_from_text(f->text), "evidence", evidence, "advice",
+	                 json_from_text(f->advice));
 }
 
 /* The findings of one run, in the order of the table. NULL: no memory. */
@@ -102,7 +102,8 @@ static json_t *findings_find(const struct facts *f)
 			         length ? "," : "", rules[i].tag);
 		}
 		if (found.raised == RAISED &&
-		    json_array_append_new(array, finding_json(&found, i)) != 0) {
+		    json_array_append_new(array, finding_json(&found, rules[i].tag,
+		                                              class_names[rules[i].class])) != 0) {
 			json_decref(array);
 			array = NULL;
 		}

@@ -9,26 +9,31 @@
 static const struct column {
 	const char *object, *key;
 } columns[] = {
-    {"plan", "study"},           {"plan", "cell"},          {"plan", "twin"},
-    {"plan", "shard"},           {"plan", "repeat"},        {"plan", "engine"},
-    {"plan", "workload"},        {"plan", "wait"},          {"plan", "depth"},
-    {"plan", "batch"},           {"plan", "threads"},       {"plan", "pool"},
-    {"plan", "block_bytes"},     {"plan", "size_bytes"},    {"plan", "direct"},
-    {"plan", "cache"},           {"plan", "files"},         {"plan", "fsync_every"},
-    {"plan", "read_percent"},    {"plan", "transport"},     {"plan", "delay_min_ns"},
-    {"plan", "delay_max_ns"},    {"plan", "rate_per_s"},    {"plan", "duration_ns"},
-    {"plan", "operations"},      {"plan", "seed"},          {"environment", "host"},
-    {"environment", "kernel"},   {"environment", "cpus"},   {"environment", "filesystem"},
-    {"environment", "device"},   {"environment", "iostudy"}, {NULL, "status"},
-    {NULL, "why"},
+    {"plan", "study"},         {"plan", "cell"},
+    {"plan", "twin"},          {"plan", "shard"},
+    {"plan", "repeat"},        {"plan", "engine"},
+    {"plan", "workload"},      {"plan", "wait"},
+    {"plan", "depth"},         {"plan", "batch"},
+    {"plan", "threads"},       {"plan", "pool"},
+    {"plan", "block_bytes"},   {"plan", "size_bytes"},
+    {"plan", "direct"},        {"plan", "cache"},
+    {"plan", "files"},         {"plan", "fsync_every"},
+    {"plan", "read_percent"},  {"plan", "transport"},
+    {"plan", "delay_min_ns"},  {"plan", "delay_max_ns"},
+    {"plan", "rate_per_s"},    {"plan", "duration_ns"},
+    {"plan", "operations"},    {"plan", "seed"},
+    {"environment", "host"},   {"environment", "kernel"},
+    {"environment", "cpus"},   {"environment", "filesystem"},
+    {"environment", "device"}, {"environment", "iostudy"},
+    {NULL, "status"},          {NULL, "why"},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 /* Beside those of the summary. */
-static const char *const measured[] = {"window_ns",     "operations", "bytes",        "short",
-                                       "wrong",         "failed",     "in_flight_ns", "served_ns",
-                                       "cpu_user_ns",   "cpu_system_ns", "steal_ns",
-                                       "others_cpu_ns", NULL};
+static const char *const measured[] = {
+    "window_ns", "operations",    "bytes",     "short",       "wrong",
+    "failed",    "in_flight_ns",  "served_ns", "cpu_user_ns", "cpu_system_ns",
+    "steal_ns",  "others_cpu_ns", NULL};
 
 /* RFC 4180: in quotes where it must be, with quotes doubled. Controls cannot break a row. */
 static void field_add(struct text *out, const char *value)
@@ -82,8 +87,8 @@ void report_csv_run(struct text *out, const json_t *run)
 	bool any = false;
 
 	for (size_t i = 0; i < COLUMNS; i++) {
-		const json_t *object =
-		    columns[i].object ? json_object_get(run, columns[i].object) : run;
+		const json_t *object = columns[i].object ? json_object_get(run, columns[i].object)
+		                                         : run;
 		value_add(&prefix, json_object_get(object, columns[i].key));
 		text_add(&prefix, ",");
 	}

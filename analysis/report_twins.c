@@ -53,12 +53,12 @@ static void line_add(struct text *out, const char *what, double *samples, size_t
 
 	if (!count)
 		return;
-	text_add(out, "* %s: %s", what, time ? format_time(median).text : format_ratio(median).text);
+	text_add(out, "* %s: %s", what,
+	         time ? format_time(median).text : format_ratio(median).text);
 	if (!isnan(interval.low))
 		text_add(out, " (%s to %s)",
 		         time ? format_time(interval.low).text : format_ratio(interval.low).text,
-		         time ? format_time(interval.high).text
-		              : format_ratio(interval.high).text);
+		         time ? format_time(interval.high).text : format_ratio(interval.high).text);
 	text_add(out, ", %zu %s.\n", count, count == 1 ? "run" : "runs");
 }
 

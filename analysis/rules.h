@@ -46,6 +46,9 @@ void finding_advise(struct finding *f, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void finding_show(struct finding *f, const char *name, double value);
 
+/* The finding as it stands in a result; NULL: no memory. */
+json_t *finding_json(const struct finding *finding, const char *tag, const char *class);
+
 /* "likely" where the probe infers what an exact one sees. */
 const char *facts_confidence(const struct facts *f);
 

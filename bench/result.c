@@ -227,19 +227,16 @@ static json_t *block_to_json(const struct probe_reading *r)
 	                 number(r->block_bytes), "in_flight_ns", number(r->block_in_flight_ns));
 }
 
-static json_t *probes_to_json(const struct run_result *result)
+json_t *result_probes(const char *probe, enum probe_self_test self_test,
+                      const struct probe_reading *r)
 {
 	static const char *const self_tests[] = {NULL, "ok", "failed"};
-	const char *self_test = self_tests[result->self_test];
-	const struct probe_reading *r = result->reading;
 
-	if (!*result->probe || !result->window_ns || !r)
-		return json_array();
 	return json_pack(
-	    "[{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}]", "probe",
-	    result->probe, "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test",
-	    self_test ? json_string(self_test) : json_null(), "kinds", kinds_to_json(r),
-	    "parked_at_completion",
+	    "[{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}]", "probe", probe,
+	    "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test",
+	    self_tests[self_test] ? json_string(self_tests[self_test]) : json_null(), "kinds",
+	    kinds_to_json(r), "parked_at_completion",
 	    r->measures & PROBE_COMPLETIONS ? parked_to_json(r) : json_null(), "occupancy_ns",
 	    r->measures & PROBE_OCCUPANCY ? occupancy_to_json(r) : json_null(), "completions",
 	    completions_to_json(r), "borrowed_ns", borrowed_to_json(r), "block", block_to_json(r),
@@ -256,6 +253,13 @@ static json_t *with_conditions(json_t *measured, const struct run_result *r)
 	    number_if(r->steal_share >= 0, (uint64_t)(r->steal_share * (double)r->window_ns)));
 	json_object_set_new(measured, "others_cpu_ns", number_known(r->others_cpu_ns));
 	return measured;
+}
+
+static json_t *probes_to_json(const struct run_result *result)
+{
+	if (!*result->probe || !result->window_ns || !result->reading)
+		return json_array();
+	return result_probes(result->probe, result->self_test, result->reading);
 }
 
 json_t *result_to_json(const struct run_result *result, const struct environment *environment)

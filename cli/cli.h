@@ -19,6 +19,7 @@ int command_study(int argc, char **argv);
 int command_show(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_report(int argc, char **argv);
+int command_watch(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_serve(int argc, char **argv);

@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"show", "print stored results again", command_show},
     {"diff", "compare two sets of results, or two engines", command_diff},
     {"report", "write a document from stored results", command_report},
+    {"watch", "who is parked in any program, hidden threads included", command_watch},
     {"doctor", "what this machine and this user may do, and what allows more", command_doctor},
     {"list", "engines, workloads, probes, scripts", command_list},
     {"serve", "be the peer of socket runs: echo, delay", command_serve},
@@ -31,6 +32,7 @@ static void print_usage(FILE *out)
 	      "  iostudy --engine basic                the engines beside each other\n"
 	      "  iostudy run --engine all -o results   and keep every run\n"
 	      "  iostudy report results -o report.md   a document from them\n"
+	      "  iostudy -p PID                        who is parked in any program\n"
 	      "  iostudy doctor                        what this machine allows\n"
 	      "  iostudy list                          engines, workloads, probes, scripts\n"
 	      "  iostudy COMMAND --help                all options, with examples\n",
@@ -48,6 +50,12 @@ static int unknown_command(const char *name)
 	nearest_print(stderr, name, names, n);
 	fputs("; see iostudy --help\n", stderr);
 	return EXIT_BAD_USAGE;
+}
+
+/* `iostudy -p PID` and `iostudy -- COMMAND` are short for watching. */
+static int is_watch(const char *word)
+{
+	return strncmp(word, "-p", 2) == 0 || strcmp(word, "--") == 0;
 }
 
 static int run_command(const struct command *command, int argc, char **argv)
@@ -87,6 +95,8 @@ int main(int argc, char **argv)
 		printf("iostudy %s\n", IOSTUDY_VERSION);
 		return EXIT_DONE;
 	}
+	if (is_watch(argv[1]))
+		return run_command(&(struct command){"watch", NULL, command_watch}, argc, argv);
 	if (argv[1][0] == '-')
 		return run_command(&commands[0], argc, argv);
 	for (const struct command *c = commands; c->name; c++)

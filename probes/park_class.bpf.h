@@ -111,8 +111,10 @@ static __always_inline uint32_t kind_of(struct task_struct *task, struct park_th
 {
 	if (mark)
 		return mark->kind;
-	if (task->flags & PF_IO_WORKER)
-		return task->worker_private ? KIND_IO_WQ : KIND_SQPOLL;
+	if (task->flags & PF_IO_WORKER) /* a worker that ends has given its notes back */
+		return task->worker_private || READ_ONCE(t->settled) == KIND_IO_WQ + 1
+		           ? KIND_IO_WQ
+		           : KIND_SQPOLL;
 	if (t->told)
 		return t->told - 1;
 	return knobs.marked ? KIND_COUNT : KIND_APPLICATION;

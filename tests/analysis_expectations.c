@@ -126,8 +126,8 @@ TEST(expectations, of_workers_and_sleeps_read_what_the_probe_counted)
 		double depth;
 		enum expectation_verdict verdict;
 	} rows[] = {
-	    {"10a", "uring-async", "{\"submitted\":1000,\"punted\":1000,\"punted_by\":[]}", "[]", 32,
-	     VERDICT_AGREES},
+	    {"10a", "uring-async", "{\"submitted\":1000,\"punted\":1000,\"punted_by\":[]}", "[]",
+	     32, VERDICT_AGREES},
 	    {"10a", "uring-async", "{\"submitted\":1000,\"punted\":10,\"punted_by\":[]}", "[]", 32,
 	     VERDICT_CONTRADICTS},
 	    {"12", "uring", "{\"submitted\":1000,\"punted\":0,\"punted_by\":[]}",

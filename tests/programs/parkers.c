@@ -11,6 +11,7 @@
  * It says "ready" when all threads exist, and ends when its standard input does.
  */
 #include <fcntl.h>
+#include <liburing.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
@@ -154,6 +155,35 @@ static void *in_nanosleep(void *unused)
 	return NULL;
 }
 
+/* Waits on a ring for a read of a pipe into which nobody writes. */
+static void *in_ring(void *unused)
+{
+	struct io_uring ring;
+	int ends[2];
+	char byte;
+
+	(void)unused;
+	if (pipe(ends) || io_uring_queue_init(4, &ring, 0))
+		fail("ring");
+	io_uring_prep_read(io_uring_get_sqe(&ring), ends[0], &byte, 1, 0);
+	io_uring_submit(&ring);
+	atomic_fetch_add(&announced, 1);
+	while (io_uring_submit_and_wait(&ring, 1) < 0)
+		continue;
+	return NULL;
+}
+
+/* Opens the FIFO that PARKERS_FIFO names, whose other end nobody opens. */
+static void *in_fifo(void *unused)
+{
+	const char *path = getenv("PARKERS_FIFO");
+
+	(void)unused;
+	atomic_fetch_add(&announced, 1);
+	(void)!open(path ? path : "fifo", O_RDONLY);
+	return NULL;
+}
+
 static void *spins(void *unused)
 {
 	(void)unused;
@@ -176,10 +206,12 @@ static const struct place {
     {"futex", in_futex, NULL},
     {"futex-timed", in_futex, "yes"},
     {"nanosleep", in_nanosleep, NULL},
+    {"ring", in_ring, NULL},
+    {"fifo", in_fifo, NULL},
     {"spin", spins, NULL},
 };
 
-enum { PLACES = sizeof places / sizeof places[0] };
+enum { PLACES = sizeof places / sizeof places[0], BURST_PLACES = 8 };
 
 static pthread_t start(void *(*body)(void *), void *argument)
 {
@@ -221,7 +253,7 @@ static uint32_t hold(char **specifications)
 
 static atomic_bool begun;
 
-/* Each blocks in another call than its neighbours; none of them spins. */
+/* Each blocks in another call than its neighbours; the first eight. */
 static void *bursts(void *argument)
 {
 	const struct place *place = argument;
@@ -235,7 +267,7 @@ static void *bursts(void *argument)
 static void burst(int count)
 {
 	for (int i = 0; i < count; i++)
-		start(bursts, (void *)&places[i % (PLACES - 1)]);
+		start(bursts, (void *)&places[i % BURST_PLACES]);
 	say("ready\n");
 	command();
 	atomic_store(&begun, true);

@@ -1,0 +1,87 @@
+/*
+ * Observing programs that are not ours over a window: the watch's readings and census, with names
+ * for what the kernel numbers, and the groups that their threads form.
+ */
+#ifndef IOSTUDY_OBSERVE_H
+#define IOSTUDY_OBSERVE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bench/symbols.h"
+#include "probes/watch.h"
+
+enum { OBSERVE_TARGETS_MAX = 4096, OBSERVE_WHY_SIZE = 300, CREWS_MAX = 256 };
+
+/* A process that the user named. */
+struct observe_target {
+	pid_t pid;
+	uint32_t process;  /* as the kernel numbers it */
+	uint32_t children; /* that it had when it was named */
+	char command[64];
+};
+
+/* Threads of one process that began with the same function: two or more. */
+struct crew {
+	uint32_t process, pid;
+	uint64_t routine;
+	bool of_library; /* the C library's own threads: its POSIX AIO, its timers */
+	char name[16];   /* of one of them */
+	uint32_t threads, parked, on_files, whole_window, futex, waiting;
+	uint64_t alive_ns, parked_ns, futex_ns, running_ns;
+};
+
+struct observation {
+	struct watch watch;
+	bool children;
+	struct observe_target *targets;
+	size_t target_count;
+	struct symbols symbols; /* empty: the kernel hides them */
+	uint64_t begin_ns, end_ns;
+	struct probe_reading *first, *last, *window; /* readings; and their difference */
+	struct watch_census begin, now;
+	struct watch_cost cost_begin, cost;
+	uint64_t own_cpu_begin_ns, own_cpu_ns;
+	json_t *names;     /* of objects, by process and number */
+	json_t *functions; /* of the kernel, by place */
+	json_t *routines;  /* of threads, by their number */
+	uint64_t looks;
+	uint64_t births; /* when they were looked at last */
+	struct crew crews[CREWS_MAX];
+	size_t crew_count;
+	bool alive; /* some thread lived at the last reading */
+};
+
+/* 0, or -errno with why: what is missing, and the one command that allows it. */
+int observe_open(struct observation *o, bool children, const char *directory,
+                 char why[OBSERVE_WHY_SIZE]);
+
+/* Names a process before observe_begin. -ESRCH: there is none. */
+int observe_add(struct observation *o, pid_t pid, char why[OBSERVE_WHY_SIZE]);
+
+/* Opens the window. 0 or -errno. */
+int observe_begin(struct observation *o);
+
+/* A look in passing: reads the totals and, where threads have been born, names the new ones while
+ * they live. -ESRCH when no thread lives any more. */
+int observe_look(struct observation *o);
+
+/* Closes the window. It can be closed again, later. 0 or -errno. */
+int observe_end(struct observation *o);
+void observe_close(struct observation *o);
+
+/* A new object as iostudy/watch/1 without its findings. status: ok or interrupted. */
+json_t *observe_json(struct observation *o, const char *status, const char *why, json_t *plan);
+
+/* Parts of it, in files of their own. */
+/* True if a thread turned out to be of another kind. */
+bool observe_name_threads(struct observation *o);
+void observe_name_objects(struct observation *o);
+void observe_crews(struct observation *o);
+void observe_place_key(char text[64], const struct place_key *place, bool object_alone);
+json_t *observe_places_json(struct observation *o);
+json_t *observe_crews_json(const struct observation *o);
+
+#endif

@@ -1,0 +1,155 @@
+/* An observation as one JSON object (schema iostudy/watch/1), without what analysis adds. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bench/json_text.h"
+#include "bench/observe.h"
+#include "bench/result.h"
+
+enum { LISTED_MAX = 100 };
+
+static json_t *number(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static const struct watch_process *process_find(const struct observation *o, uint32_t process)
+{
+	for (size_t i = 0; i < o->now.process_count; i++)
+		if (o->now.processes[i].process == process)
+			return &o->now.processes[i];
+	return NULL;
+}
+
+/* A thread of the process, for what it alone knows: its numbers inside and out. */
+static const struct census_record *thread_find(const struct observation *o, uint32_t process)
+{
+	for (size_t i = 0; i < o->now.thread_count; i++)
+		if (o->now.threads[i].process == process)
+			return &o->now.threads[i];
+	for (size_t i = 0; i < o->begin.thread_count; i++)
+		if (o->begin.threads[i].process == process)
+			return &o->begin.threads[i];
+	return NULL;
+}
+
+static json_t *target_json(const struct observation *o, uint32_t process, json_t *pid,
+                           json_t *command, bool named, uint32_t children)
+{
+	const struct watch_process *sums = process_find(o, process);
+	const struct census_record *thread = thread_find(o, process);
+
+	return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b}", "pid", pid, "pid_inside",
+	                 thread ? number(thread->pid_inside) : json_null(), "command", command,
+	                 "named", named, "threads_now", number(sums ? sums->sum.threads_now : 0),
+	                 "threads_max", sums ? number(sums->sum.threads_max) : json_null(),
+	                 "children_not_watched", number(children), "ended",
+	                 !sums || !sums->sum.threads_now);
+}
+
+static bool is_named(const struct observation *o, uint32_t process)
+{
+	for (size_t i = 0; i < o->target_count; i++)
+		if (o->targets[i].process == process)
+			return true;
+	return false;
+}
+
+static json_t *targets_json(const struct observation *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < o->target_count; i++) {
+		const struct observe_target *t = &o->targets[i];
+		const struct watch_process *sums = process_find(o, t->process);
+		const uint32_t forked = sums ? sums->sum.children : 0;
+
+		json_array_append_new(list, target_json(o, t->process, number((uint64_t)t->pid),
+		                                        json_text(t->command), true,
+		                                        t->children + forked));
+	}
+	for (size_t i = 0; i < o->now.process_count && i < LISTED_MAX; i++) {
+		const uint32_t process = o->now.processes[i].process;
+		const struct census_record *thread = thread_find(o, process);
+		char name[17] = "";
+
+		if (!thread || is_named(o, process))
+			continue;
+		memcpy(name, thread->name, sizeof thread->name);
+		json_array_append_new(
+		    list, target_json(o, process, number(thread->pid), json_text(name), false, 0));
+	}
+	return list;
+}
+
+static json_t *in_flight_json(const struct observation *o)
+{
+	const struct probe_reading *w = o->window;
+	json_t *disk = json_null(), *ring = result_io_uring(w);
+
+	if (w->measures & PROBE_BLOCK)
+		disk = json_pack("{s:f, s:o, s:o, s:o}", "mean",
+		                 w->time_ns ? (double)w->block_in_flight_ns / (double)w->time_ns
+		                            : 0.0,
+		                 "max", number(o->now.block_most), "requests",
+		                 number(w->block_requests), "bytes", number(w->block_bytes));
+	if (json_is_object(ring)) {
+		json_object_set_new(ring, "mean", json_null());
+		json_object_set_new(ring, "max", json_null());
+	}
+	return json_pack("{s:o, s:o}", "disk", disk, "io_uring", ring);
+}
+
+static json_t *lost_json(const struct observation *o)
+{
+	return json_pack("{s:o, s:o, s:o}", "events", number(o->window->lost), "places_merged",
+	                 number(o->now.merged), "places_left_out", number(0));
+}
+
+static json_t *cost_json(const struct observation *o)
+{
+	const uint64_t events = o->cost.events - o->cost_begin.events;
+	const uint64_t run_ns = o->cost.run_ns - o->cost_begin.run_ns;
+	const double window = (double)o->window->time_ns;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return json_pack(
+	    "{s:o, s:o, s:o, s:o, s:o, s:o}", "cpu_percent",
+	    o->cost.known && window > 0 ? json_real(100.0 * (double)run_ns / window) : json_null(),
+	    "ns_per_event",
+	    o->cost.known && events ? json_real((double)run_ns / (double)events) : json_null(),
+	    "events", o->cost.known ? number(events) : json_null(), "own_cpu_percent",
+	    window > 0 ? json_real(100.0 * (double)o->own_cpu_ns / window) : json_null(),
+	    "memory_bytes", number(o->cost.memory_bytes), "own_memory_bytes",
+	    number((uint64_t)usage.ru_maxrss * 1024));
+}
+
+static json_t *iowait_json(const struct observation *o)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < o->now.thread_count; i++)
+		count += o->now.threads[i].iowait && o->now.threads[i].place_since;
+	return number(count);
+}
+
+json_t *observe_json(struct observation *o, const char *status, const char *why, json_t *plan)
+{
+	struct environment environment;
+
+	environment_read(&environment, ".");
+	return json_pack(
+	    "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+	    "s:o}",
+	    "schema", "iostudy/watch/1", "status", status, "why",
+	    why ? json_text(why) : json_null(), "environment", result_environment(&environment),
+	    "plan", plan, "targets", targets_json(o), "processes_ended",
+	    number(o->now.processes_ended), "window_ns", number(o->window->time_ns), "probes",
+	    result_probes("bpf", o->watch.probe.self_test, o->window), "places",
+	    observe_places_json(o), "crews", observe_crews_json(o), "threads_iowait_now",
+	    iowait_json(o), "in_flight", in_flight_json(o), "submitter_sleeps",
+	    result_submitter_sleeps(o->window), "lost", lost_json(o), "cost", cost_json(o),
+	    "warnings", json_array());
+}

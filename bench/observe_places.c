@@ -1,0 +1,222 @@
+/*
+ * The places of a window: where threads slept, gathered into rows. Files are told apart by their
+ * names; sockets, pipes and their like are counted, and named where there is only one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "bench/call_name.h"
+#include "bench/json_text.h"
+#include "bench/observe.h"
+#include "probes/park.h"
+
+enum { ROWS_MAX = 200, NAME_COLUMNS = 200 };
+
+static const char *const object_names[OBJECT_COUNT] = {
+    [OBJECT_FILE] = "file",   [OBJECT_DEVICE] = "device", [OBJECT_SOCKET] = "socket",
+    [OBJECT_PIPE] = "pipe",   [OBJECT_FIFO] = "fifo",     [OBJECT_EPOLL] = "epoll",
+    [OBJECT_RING] = "ring",   [OBJECT_FUTEX] = "futex",   [OBJECT_EVENTFD] = "eventfd",
+    [OBJECT_OTHER] = "other",
+};
+
+/* The places that have a row. */
+struct row {
+	struct place_key key; /* of the first of them */
+	uint8_t object;
+	const char *name, *function;
+	uint32_t objects, threads_now, whole_window;
+	uint64_t asleep_ns, sleeps;
+};
+
+struct rows {
+	struct row *all;
+	size_t count, room;
+	json_t *index; /* a row's words: its number */
+};
+
+static bool is_open_call(const struct place_key *key)
+{
+	return key->call == SYS_openat || key->call == SYS_open;
+}
+
+static const char *name_of(const struct observation *o, const struct place_key *place)
+{
+	char key[64];
+
+	if (is_open_call(place))
+		snprintf(key, sizeof key, "open:%x", place->process);
+	else
+		observe_place_key(key, place, true);
+	return json_string_value(json_object_get(o->names, key));
+}
+
+static uint8_t object_of(const struct observation *o, const struct place_key *place)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "fifo:%x", place->process);
+	if (is_open_call(place))
+		return json_object_get(o->names, key) ? OBJECT_FIFO : OBJECT_FILE;
+	return place->object;
+}
+
+/* Words that tell rows apart; so do the names of what has a name of its own. */
+static void row_words(char *words, size_t size, const struct row *row)
+{
+	const bool named = row->object == OBJECT_FILE || row->object == OBJECT_DEVICE ||
+	                   row->object == OBJECT_FIFO;
+
+	snprintf(words, size, "%u:%u:%u:%u:%u:%s:%s", row->key.kind, row->key.state, row->key.call,
+	         row->key.operation, row->object, row->function ? row->function : "",
+	         named && row->name ? row->name : "");
+}
+
+static struct row *row_find(struct rows *rows, const struct row *like)
+{
+	char words[4500];
+	const json_t *at;
+
+	row_words(words, sizeof words, like);
+	at = json_object_get(rows->index, words);
+	if (at)
+		return &rows->all[json_integer_value(at)];
+	if (rows->count == rows->room) {
+		const size_t room = rows->room ? 2 * rows->room : 64;
+		struct row *all = realloc(rows->all, room * sizeof *all);
+
+		if (!all)
+			return NULL;
+		rows->all = all;
+		rows->room = room;
+	}
+	json_object_set_new(rows->index, words, json_integer((json_int_t)rows->count));
+	rows->all[rows->count] = *like;
+	return &rows->all[rows->count++];
+}
+
+/* The row of a place, which need not have anything in it yet. */
+static struct row *row_of(struct observation *o, struct rows *rows, const struct place_key *place)
+{
+	struct row like = {.key = *place};
+	char key[64];
+
+	observe_place_key(key, place, false);
+	like.object = object_of(o, place);
+	like.name = name_of(o, place);
+	like.function = json_string_value(json_object_get(o->functions, key));
+	return row_find(rows, &like);
+}
+
+static int by_key(const void *left, const void *right)
+{
+	return memcmp(left, right, sizeof(struct place_key));
+}
+
+static void add_sums(struct observation *o, struct rows *rows)
+{
+	qsort(o->begin.places, o->begin.place_count, sizeof *o->begin.places, by_key);
+	for (size_t i = 0; i < o->now.place_count; i++) {
+		const struct watch_place *place = &o->now.places[i], *before = NULL;
+		struct row *row;
+
+		if (o->begin.place_count)
+			before = bsearch(place, o->begin.places, o->begin.place_count,
+			                 sizeof *place, by_key);
+		if (before && before->sum.asleep_ns >= place->sum.asleep_ns)
+			continue;
+		row = row_of(o, rows, &place->key);
+		if (!row)
+			continue;
+		if (row->objects && row->name && name_of(o, &place->key) != row->name)
+			row->name = NULL;
+		row->objects += place->key.object != OBJECT_NONE;
+		row->asleep_ns += place->sum.asleep_ns - (before ? before->sum.asleep_ns : 0);
+		row->sleeps += place->sum.sleeps - (before ? before->sum.sleeps : 0);
+	}
+}
+
+static void add_threads(struct observation *o, struct rows *rows)
+{
+	for (size_t i = 0; i < o->now.thread_count; i++) {
+		const struct census_record *thread = &o->now.threads[i];
+		struct row *row;
+
+		if (!thread->place_since)
+			continue;
+		row = row_of(o, rows, &thread->place);
+		if (!row)
+			continue;
+		row->threads_now++;
+		row->whole_window += thread->since_ns <= o->begin_ns;
+	}
+}
+
+/* Most time first; then a fixed order. */
+static int by_time(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->asleep_ns != b->asleep_ns)
+		return a->asleep_ns < b->asleep_ns ? 1 : -1;
+	return memcmp(&a->key, &b->key, sizeof a->key);
+}
+
+static json_t *object_json(const struct row *row)
+{
+	const size_t length = row->name ? strlen(row->name) : 0;
+	char cut[NAME_COLUMNS + 1];
+
+	if (!object_names[row->object])
+		return json_null();
+	snprintf(cut, sizeof cut, "%s", row->name ? row->name : "");
+	return json_pack("{s:s, s:o, s:b, s:i}", "type", object_names[row->object], "name",
+	                 row->name ? json_text(cut) : json_null(), "truncated",
+	                 length > NAME_COLUMNS, "count", (int)row->objects);
+}
+
+static const char *state_word(uint8_t state)
+{
+	static const char *const words[STATE_COUNT] = {
+	    [STATE_RUNNING] = "running",
+	    [STATE_RUNNABLE] = "runnable",
+	    [STATE_PARKED_DIRECT] = "parked-direct",
+	    [STATE_PARKED_WAITER] = "parked-waiter",
+	    [STATE_PARKED_ON_RESULT] = "parked-on-result",
+	    [STATE_IDLE] = "idle",
+	    [STATE_OTHER] = "other",
+	    [STATE_UNSEEN] = "unseen",
+	};
+
+	return words[state % STATE_COUNT];
+}
+
+static json_t *row_json(const struct row *row)
+{
+	const char *call = row->key.call == PLACE_NO_CALL ? NULL : call_name(row->key.call);
+	const bool worker = row->key.class == CLASS_WORKER_BUSY;
+
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:i, s:i, s:I, s:I}", "kind",
+	                 thread_kind_names[row->key.kind % KIND_COUNT], "state",
+	                 state_word(row->key.state), "syscall", call, "operation",
+	                 worker ? workers_operation_name(row->key.operation) : NULL, "function",
+	                 row->function, "object", object_json(row), "threads_now",
+	                 (int)row->threads_now, "whole_window", (int)row->whole_window, "parked_ns",
+	                 (json_int_t)row->asleep_ns, "sleeps", (json_int_t)row->sleeps);
+}
+
+json_t *observe_places_json(struct observation *o)
+{
+	struct rows rows = {.index = json_object()};
+	json_t *list = json_array();
+
+	add_sums(o, &rows);
+	add_threads(o, &rows);
+	qsort(rows.all, rows.count, sizeof *rows.all, by_time);
+	for (size_t i = 0; i < rows.count && i < ROWS_MAX; i++)
+		json_array_append_new(list, row_json(&rows.all[i]));
+	json_decref(rows.index);
+	free(rows.all);
+	return list;
+}

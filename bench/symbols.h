@@ -1,0 +1,33 @@
+/*
+ * The kernel's functions by their addresses, as /proc/kallsyms tells them to those who may know.
+ */
+#ifndef IOSTUDY_SYMBOLS_H
+#define IOSTUDY_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol {
+	uint64_t address;
+	uint32_t name; /* where it begins in text */
+};
+
+struct symbols {
+	struct symbol *all; /* by address */
+	size_t count, room;
+	char *text;
+	size_t text_used, text_room;
+};
+
+/* Reads them all. 0, -EPERM when the kernel hides the addresses, or another -errno. */
+int symbols_load(struct symbols *s);
+void symbols_free(struct symbols *s);
+
+/* The function that an address lies in; NULL: not known. */
+const char *symbols_find(const struct symbols *s, uint64_t address);
+
+/* The function that sleeps, of a stack with the innermost first: the first one that is no part of
+ * the scheduler and not a common wait. NULL: none is known. */
+const char *symbols_sleeper(const struct symbols *s, const uint64_t *stack, size_t frames);
+
+#endif

@@ -1,0 +1,254 @@
+/* `iostudy watch`: watches programs that are not ours, and says who is parked. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/format.h"
+#include "analysis/store.h"
+#include "analysis/watch.h"
+#include "bench/witness.h"
+#include "cli/cli.h"
+#include "cli/screen.h"
+#include "cli/signals.h"
+#include "cli/watch.h"
+
+enum { FIRST_LOOK_NS = 20000000 };
+
+struct session {
+	struct watch_request request;
+	struct observation observation;
+	struct watch_child child;
+	int child_status; /* -1: it runs, or there is none */
+	uint64_t begin_ns, line_ns;
+	int64_t pause_ns; /* until the next look: at first short, for what soon ends */
+};
+
+static int say(const char *why)
+{
+	fprintf(stderr, "iostudy: %s\n", why);
+	return EXIT_RUN_FAILED;
+}
+
+/* The processes that were asked for; -errno with why. */
+static int add_targets(struct session *s, char why[OBSERVE_WHY_SIZE])
+{
+	const struct watch_request *r = &s->request;
+	int error = 0;
+
+	for (size_t i = 0; i < r->pid_count && !error; i++)
+		error = watch_may(r->pids[i], why) ? observe_add(&s->observation, r->pids[i], why)
+		                                   : -EPERM;
+	if (!error && r->cgroup)
+		error = watch_cgroup_add(&s->observation, r->cgroup, why);
+	if (error >= 0 && r->command) {
+		error = watch_child_start(&s->child, r->command);
+		if (error)
+			snprintf(why, OBSERVE_WHY_SIZE, "cannot start a process: %s",
+			         strerror(-error));
+		else
+			error = observe_add(&s->observation, s->child.pid, why);
+	}
+	return error < 0 ? error : 0;
+}
+
+/* One line of the window's last part: means since the line before. */
+static void print_line(struct session *s, const struct probe_reading *before)
+{
+	static struct probe_reading part;
+	const struct probe_reading *last = s->observation.last;
+	double direct = 0, waiting = 0, unseen = 0;
+	uint32_t threads = 0;
+
+	probe_difference(&part, before, last);
+	if (!part.time_ns)
+		return;
+	for (int k = 0; k < KIND_COUNT; k++) {
+		direct += (double)part.kinds[k].state_ns[STATE_PARKED_DIRECT];
+		waiting += (double)part.kinds[k].state_ns[STATE_PARKED_WAITER];
+		unseen += (double)part.kinds[k].state_ns[STATE_UNSEEN];
+		threads += last->kinds[k].threads_now;
+	}
+	const double window = (double)part.time_ns;
+	fprintf(stderr,
+	        "%7s  %u threads; parked in calls %s, waiting %s; on the disk %s; unseen %s\n",
+	        format_time((double)(last->time_ns - s->begin_ns)).text, threads,
+	        format_mean(direct / window).text, format_mean(waiting / window).text,
+	        format_mean((double)part.block_in_flight_ns / window).text,
+	        format_mean(unseen / window).text);
+}
+
+/* Sleeps until the next look, or until the command ends or a signal comes. */
+static void pause_until_look(struct session *s, uint64_t end_ns)
+{
+	const uint64_t now_ns = witness_now_ns();
+	int64_t wait_ns = s->pause_ns;
+	struct timespec time;
+
+	if (end_ns && now_ns + (uint64_t)wait_ns > end_ns)
+		wait_ns = end_ns > now_ns ? (int64_t)(end_ns - now_ns) : 0;
+	time = (struct timespec){wait_ns / 1000000000, wait_ns % 1000000000};
+	if (s->child.pid > 0) {
+		const int fd = (int)syscall(SYS_pidfd_open, s->child.pid, 0);
+		struct pollfd end = {.fd = fd, .events = POLLIN};
+
+		ppoll(&end, 1, &time, NULL);
+		if (fd >= 0)
+			close(fd);
+	} else {
+		nanosleep(&time, NULL);
+	}
+	s->pause_ns *= 2;
+	if (s->pause_ns > s->request.interval_ns)
+		s->pause_ns = s->request.interval_ns;
+}
+
+/* Hands a signal on to the command, which ends by it or not; true if that ends the watch. */
+static bool signal_ends(struct session *s, bool *forwarded)
+{
+	const int came = *signals_came();
+
+	if (!came || s->child.pid <= 0)
+		return came != 0;
+	if (!*forwarded)
+		kill(s->child.pid, came);
+	*forwarded = true;
+	return false;
+}
+
+static int watch_window(struct session *s)
+{
+	const struct watch_request *r = &s->request;
+	struct observation *o = &s->observation;
+	static struct probe_reading before;
+	const uint64_t end_ns = r->duration_ns ? s->begin_ns + (uint64_t)r->duration_ns : 0;
+	bool forwarded = false;
+	int error = 0;
+
+	before = *o->first;
+	s->line_ns = s->begin_ns;
+	while (!error && !signal_ends(s, &forwarded)) {
+		pause_until_look(s, end_ns);
+		if (s->child.pid > 0 && (s->child_status = watch_child_status(&s->child)) >= 0)
+			break;
+		if (end_ns && witness_now_ns() >= end_ns)
+			break;
+		error = observe_look(o);
+		if (error || r->batch ||
+		    o->last->time_ns < s->line_ns + (uint64_t)r->interval_ns * 9 / 10)
+			continue;
+		print_line(s, &before);
+		before = *o->last;
+		s->line_ns = o->last->time_ns;
+	}
+	return error == -ESRCH ? 0 : error;
+}
+
+/* Puts the object or the summary where it belongs. True when it got there. */
+static bool print_result(const struct session *s, const json_t *watch)
+{
+	const struct watch_request *r = &s->request;
+	const struct text_style style = screen_style(r->ascii);
+	char *text = r->json ? store_line(watch) : watch_text(watch, &style);
+	FILE *out = r->command && !r->json ? stderr : stdout;
+	bool good;
+
+	if (r->json_file)
+		out = fopen(r->json_file, "we");
+	good = text && out && fputs(text, out) != EOF && (!r->json || putc('\n', out) != EOF);
+	if (out)
+		good = (r->json_file ? fclose(out) : fflush(out)) == 0 && good;
+	if (!good)
+		fprintf(stderr, "iostudy: cannot write to %s: %s\n",
+		        r->json_file ? r->json_file : "standard output", strerror(errno));
+	free(text);
+	return good;
+}
+
+static int conclude(struct session *s)
+{
+	const int came = *signals_came();
+	const bool interrupted = came && came != SIGINT;
+	char why[64] = "";
+	json_t *watch;
+	int status;
+
+	if (interrupted)
+		snprintf(why, sizeof why, "interrupted by signal %d", came);
+	watch = observe_json(&s->observation, interrupted ? "interrupted" : "ok",
+	                     interrupted ? why : NULL, watch_plan_json(&s->request));
+	if (!watch || watch_conclude(watch))
+		return say("out of memory");
+	const bool printed = print_result(s, watch);
+	if (!printed)
+		status = EXIT_RUN_FAILED;
+	else if (s->child_status > 0)
+		status = s->child_status;
+	else if (interrupted)
+		status = 128 + came;
+	else
+		status = s->request.severity && watch_trips(watch, s->request.severity) ? EXIT_GATE
+		                                                                        : EXIT_DONE;
+	json_decref(watch);
+	return status;
+}
+
+static int watch_all(struct session *s)
+{
+	char why[OBSERVE_WHY_SIZE] = "";
+	int error = add_targets(s, why);
+
+	if (error)
+		return say(*why ? why : strerror(-error));
+	error = observe_begin(&s->observation);
+	s->begin_ns = s->observation.begin_ns;
+	if (!error && s->request.command) {
+		error = watch_child_release(&s->child);
+		if (error) {
+			watch_child_status(&s->child);
+			fprintf(stderr, "iostudy: cannot run %.200s: %s\n", s->request.command[0],
+			        strerror(-error));
+			return error == -ENOENT ? 127 : 126;
+		}
+	}
+	if (!error)
+		error = watch_window(s);
+	if (!error)
+		error = observe_end(&s->observation);
+	if (error) {
+		snprintf(why, sizeof why, "watching failed: %s", strerror(-error));
+		return say(why);
+	}
+	return conclude(s);
+}
+
+int command_watch(int argc, char **argv)
+{
+	struct session *s = calloc(1, sizeof *s);
+	char why[OBSERVE_WHY_SIZE] = "";
+	int status, error;
+
+	if (!s)
+		return say("out of memory");
+	watch_request_parse(&s->request, argc, argv);
+	signals_catch();
+	s->child_status = -1;
+	s->pause_ns = FIRST_LOOK_NS;
+	error = observe_open(&s->observation, s->request.children, ".", why);
+	if (error) {
+		fprintf(stderr, "iostudy: %s\n", *why ? why : strerror(-error));
+		status = EXIT_NOTHING;
+	} else {
+		status = watch_all(s);
+		observe_close(&s->observation);
+	}
+	free(s->request.pids);
+	free(s);
+	return status;
+}

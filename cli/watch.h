@@ -1,0 +1,52 @@
+/*
+ * `iostudy watch`: what it was asked for, and its parts.
+ */
+#ifndef IOSTUDY_CLI_WATCH_H
+#define IOSTUDY_CLI_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bench/observe.h"
+
+struct watch_request {
+	pid_t *pids;
+	size_t pid_count;
+	char **command; /* after --; NULL: none */
+	const char *cgroup;
+	bool children, children_said;
+	int64_t duration_ns; /* 0: until the end, or a signal */
+	int64_t interval_ns;
+	bool batch, ascii, json;
+	const char *json_file; /* NULL: standard output */
+	const char *severity;  /* --fail-on; NULL: never */
+};
+
+/* Reads argv. Ends the program on a mistake (status 2) and after --help (status 0). */
+void watch_request_parse(struct watch_request *request, int argc, char **argv);
+
+/* A command that waits to be let go. */
+struct watch_child {
+	pid_t pid;
+	int gate;   /* closing it with a byte written lets it go */
+	int failed; /* reads the errno of an exec that failed; nothing when it succeeded */
+};
+
+/* Forks; the child waits. 0 or -errno. */
+int watch_child_start(struct watch_child *child, char **command);
+/* Lets it go. 0, or the errno with which its exec failed, as -errno. */
+int watch_child_release(struct watch_child *child);
+/* Its exit status once it has ended, 128 + n for a signal; -1 while it runs. */
+int watch_child_status(struct watch_child *child);
+
+/* Adds the processes of a control group, and of those below. How many, or -errno with why. */
+int watch_cgroup_add(struct observation *o, const char *cgroup, char why[OBSERVE_WHY_SIZE]);
+
+/* Whether this user may watch that process: under file capabilities only one's own. */
+bool watch_may(pid_t pid, char why[OBSERVE_WHY_SIZE]);
+
+/* The request as it stands in the result. */
+json_t *watch_plan_json(const struct watch_request *request);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Watching programs from outside: each thread is found where the program put it, findings are
+ * raised by what they name and by nothing else. Many are public reports of what other tools missed.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/test.h"
+#include "tests/watch_help.h"
+
+/* Problems, which alone trip a gate. */
+static void check_no_problem(const json_t *watch)
+{
+	const json_t *finding;
+	size_t i;
+
+	json_array_foreach(json_object_get(watch, "findings"), i, finding)
+	    CHECK_MESSAGE(strcmp(cli_text(finding, "class"), "problem") != 0, "false: %s, %s",
+	                  cli_text(finding, "tag"), cli_text(finding, "text"));
+}
+
+static double sum_of_states(const json_t *kind)
+{
+	static const char *const states[] = {
+	    "running_ns",          "runnable_ns", "parked_direct_ns", "parked_waiter_ns",
+	    "parked_on_result_ns", "idle_ns",     "other_ns",         "unseen_ns"};
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		sum += cli_number(kind, states[i]);
+	return sum;
+}
+
+/* bcc#558: what began before the window and does not end in it must show. */
+TEST(watch, who_is_parked_through_the_whole_window_is_listed_with_its_place)
+{
+	static const char *const program[] = {"hold",        "pipe=3",  "eventfd=2",
+	                                      "socket=4",    "epoll=3", "poll=2",
+	                                      "nanosleep=2", "futex=2", NULL};
+	static const struct {
+		const char *state, *call, *object;
+		double threads;
+	} rows[] = {
+	    {"parked-direct", "read", "pipe", 3 + 1}, /* the first reads its input */
+	    {"parked-direct", "read", "eventfd", 2},  {"parked-direct", "recvfrom", "socket", 4},
+	    {"unseen", "epoll_wait", "epoll", 3},     {"unseen", "poll", NULL, 2},
+	    {"unseen", "futex", "futex", 2},          {"other", "clock_nanosleep", NULL, 2},
+	};
+	NEED_BPF();
+	json_t *watch = watch_program(program, "300ms");
+	const json_t *kind = watch_kind_of(watch, "application");
+	const double window = cli_number(watch, "window_ns");
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *state = rows[i].state, *call = rows[i].call, *object = rows[i].object;
+
+		CHECK_EQUAL(watch_places(watch, "threads_now", state, call, object),
+		            rows[i].threads);
+		CHECK_EQUAL(watch_places(watch, "whole_window", state, call, object),
+		            rows[i].threads);
+		CHECK_BETWEEN(watch_places(watch, "parked_ns", state, call, object) / window,
+		              0.9 * rows[i].threads, 1.1 * rows[i].threads);
+	}
+	CHECK_EQUAL(cli_number(kind, "threads_now"), 19);
+	CHECK_BETWEEN(sum_of_states(kind) / cli_number(kind, "alive_ns"), 0.999999, 1.000001);
+	CHECK_EQUAL(cli_number(watch, "lost.events"), 0);
+	check_no_problem(watch);
+	json_decref(watch);
+}
+
+/* node#23220: four threads open FIFOs, and the loop sits in epoll. */
+TEST(watch, a_pool_whose_threads_all_open_fifos_is_exhausted)
+{
+	static const char *const program[] = {"hold", "fifo=4", "epoll=1", NULL};
+	char directory[256], fifo[300];
+	const json_t *finding;
+	json_t *watch;
+
+	NEED_BPF();
+	process_make_directory(directory);
+	snprintf(fifo, sizeof fifo, "%s/fifo", directory);
+	REQUIRE(mkfifo(fifo, 0600) == 0);
+	setenv("PARKERS_FIFO", fifo, 1);
+	watch = watch_program(program, "300ms");
+	finding = cli_finding(watch, "POOL-EXHAUSTED");
+	CHECK_EQUAL(watch_places(watch, "whole_window", "parked-direct", "openat", "fifo"), 4);
+	REQUIRE_MESSAGE(finding, "POOL-EXHAUSTED is not raised");
+	CHECK_EQUAL(cli_number(finding, "evidence.threads"), 4);
+	CHECK_STRING(cli_text(finding, "confidence"), "likely");
+	CHECK(!cli_finding(watch, "NOTHING-SEEN"));
+	json_decref(watch);
+	process_remove_directory(directory);
+}
+
+/* liburing#943: a ring waits for a pipe, and the system shows iowait. */
+TEST(watch, a_ring_on_an_empty_pipe_is_no_wait_for_a_disk)
+{
+	static const char *const program[] = {"hold", "ring=1", NULL};
+	json_t *watch;
+
+	NEED_BPF();
+	watch = watch_program(program, "300ms");
+	CHECK_EQUAL(cli_number(watch, "in_flight.disk.requests"), 0);
+	CHECK_EQUAL(watch_places(watch, "whole_window", "unseen", "io_uring_enter", "ring"), 1);
+	CHECK_EQUAL(watch_places(watch, "parked_ns", "parked-waiter", NULL, NULL), 0);
+	CHECK(cli_finding(watch, "IDLE-WAITER"));
+	if (cli_number(watch, "threads_iowait_now") > 0)
+		CHECK(cli_finding(watch, "IOWAIT-IS-NOT-DISK"));
+	check_no_problem(watch);
+	json_decref(watch);
+}
+
+/* An epoll server that idles, with a convoy on a futex and a sleeping cron; and a thread for each
+ * connection. */
+static const char *const controls[][5] = {
+    {"hold", "epoll=2", "futex=8", "nanosleep=1", NULL},
+    {"hold", "socket=6", "epoll=1", NULL},
+};
+
+TEST(watch, what_is_healthy_raises_no_problem)
+{
+	NEED_BPF();
+	for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
+		json_t *watch = watch_program(controls[i], "200ms");
+
+		check_no_problem(watch);
+		json_decref(watch);
+	}
+}
+
+TEST(watch, no_io_seen_is_said_not_to_be_health)
+{
+	static const char *const program[] = {"hold", "nanosleep=1", NULL};
+	json_t *watch;
+
+	NEED_BPF();
+	/* the first thread's read of its input is the only wait for I/O */
+	watch = watch_program(program, "50ms");
+	CHECK(json_array_size(json_object_get(watch, "checked")) >= 8);
+	CHECK(json_array_size(json_object_get(watch, "not_visible")) >= 2);
+	CHECK(cli_finding(watch, "TOO-SHORT"));
+	json_decref(watch);
+}
+
+/* fio#718 */
+TEST(watch, posix_aio_is_found_to_serve_by_a_hidden_thread)
+{
+	const json_t *helper;
+	json_t *watch;
+
+	NEED_BPF();
+	watch = watch_engine("posix-aio", "disk-randread", "16");
+	helper = watch_kind_of(watch, "aio-helper");
+	REQUIRE_MESSAGE(helper, "no thread is told to be a helper");
+	CHECK_EQUAL(cli_number(helper, "threads_max"), 1);
+	if (cli_number(watch, "in_flight.disk.requests") > 100) {
+		CHECK(cli_number(helper, "parked_direct_ns") > 0);
+		CHECK(cli_finding(watch, "SERIAL-PER-FILE"));
+	}
+	json_decref(watch);
+}
+
+TEST(watch, a_ring_has_one_waiter_and_no_hidden_thread)
+{
+	json_t *watch;
+
+	NEED_BPF();
+	watch = watch_engine("uring", "disk-randread", "32");
+	CHECK(!cli_finding(watch, "HIDDEN-WORKERS"));
+	CHECK(!cli_finding(watch, "POOL-EXHAUSTED"));
+	CHECK(watch_places(watch, "parked_ns", "parked-waiter", "io_uring_enter", "ring") > 0);
+	CHECK(cli_number(watch, "in_flight.io_uring.submitted") > 100);
+	json_decref(watch);
+}
+
+/* liburing#1466 */
+TEST(watch, punted_is_not_taken_for_parked)
+{
+	json_t *watch;
+
+	NEED_BPF();
+	watch = watch_engine("uring-async", "disk-randread", "32");
+	REQUIRE_MESSAGE(watch_kind_of(watch, "io-wq"), "no worker was seen");
+	CHECK(cli_number(watch, "in_flight.io_uring.punted") > 100);
+	CHECK(cli_finding(watch, "PUNTED-NOT-PARKED") || cli_finding(watch, "PUNTED-AND-PARKED"));
+	CHECK(!watch_kind_of(watch, "sqpoll"));
+	json_decref(watch);
+}
+
+TEST(watch, blocking_readers_are_a_thread_for_each_request)
+{
+	json_t *watch;
+
+	NEED_BPF();
+	watch = watch_engine("blocking", "disk-randread", "8");
+	CHECK(watch_places(watch, "parked_ns", "parked-direct", "pread64", "file") > 0);
+	CHECK(!cli_finding(watch, "HIDDEN-WORKERS"));
+	CHECK(!cli_finding(watch, "POOL-EXHAUSTED"));
+	json_decref(watch);
+}
