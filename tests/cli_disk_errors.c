@@ -16,15 +16,14 @@
 /* A sparse file that the place cannot hold. */
 TEST(disk_errors, a_disk_that_is_full_in_mid_run_is_named)
 {
-	char directory[256], path[300];
+	struct scratch disk;
+	char path[300], why[200];
 	json_t *runs;
 
-	if (!process_is_root())
-		SKIP("mounting a small tmpfs needs root");
-	process_make_directory(directory);
-	REQUIRE(mount("none", directory, "tmpfs", 0, "size=1m") == 0);
-	snprintf(path, sizeof path, "%s/sparse", directory);
-	CHECK_EQUAL(truncate(path, 0) == 0 || close(creat(path, 0600)) == 0, 1);
+	if (!scratch_memory(&disk, "size=1m", why))
+		SKIP("%s", why);
+	snprintf(path, sizeof path, "%s/sparse", disk.directory);
+	close(creat(path, 0600));
 	CHECK_EQUAL(truncate(path, 8 << 20), 0);
 	runs = CLI_RUNS(1, "--engine", "blocking,libaio,uring", "--workload", "disk-randwrite",
 	                "--filename", path, "--overwrite", "--runtime", "5s", "--wait", "park",
@@ -36,8 +35,7 @@ TEST(disk_errors, a_disk_that_is_full_in_mid_run_is_named)
 		CHECK_CONTAINS(cli_text(run, "why"), "No space left on device");
 	}
 	json_decref(runs);
-	CHECK_EQUAL(umount2(directory, MNT_DETACH), 0);
-	process_remove_directory(directory);
+	scratch_close(&disk);
 }
 
 TEST(disk_errors, a_file_beyond_its_limit_is_named_with_the_limit)
@@ -69,7 +67,8 @@ TEST(disk_errors, a_file_beyond_its_limit_is_named_with_the_limit)
 
 TEST(disk_errors, what_cannot_be_written_is_refused_before_the_run)
 {
-	char directory[256], path[300];
+	struct scratch disk;
+	char path[300], why[200];
 	struct process p = {.argv = (const char *const[]){"--engine", "uring", "--workload",
 	                                                  "disk-randwrite", "--filename", path,
 	                                                  "--overwrite", "--runtime", "1s",
@@ -77,23 +76,20 @@ TEST(disk_errors, what_cannot_be_written_is_refused_before_the_run)
 	                    .user = 65534};
 	json_t *runs;
 
-	if (!process_is_root())
-		SKIP("becoming another user, and mounting, need root");
-	process_make_directory(directory);
-	REQUIRE(mount("none", directory, "tmpfs", 0, "size=4m") == 0);
-	snprintf(path, sizeof path, "%s/locked", directory);
+	if (!scratch_memory(&disk, "size=4m", why))
+		SKIP("%s", why);
+	snprintf(path, sizeof path, "%s/locked", disk.directory);
 	close(creat(path, 0444));
 	CHECK_EQUAL(truncate(path, 1 << 20), 0);
 	runs = cli_runs(p, 1);
 	CHECK_CONTAINS(cli_text(json_array_get(runs, 0), "why"), "Permission denied");
 	json_decref(runs);
-	CHECK_EQUAL(mount("none", directory, "tmpfs", MS_REMOUNT | MS_RDONLY, "size=4m"), 0);
+	CHECK_EQUAL(mount("none", disk.directory, "tmpfs", MS_REMOUNT | MS_RDONLY, "size=4m"), 0);
 	p.user = 0;
 	runs = cli_runs(p, 1);
 	CHECK_CONTAINS(cli_text(json_array_get(runs, 0), "why"), "Read-only file system");
 	json_decref(runs);
-	CHECK_EQUAL(umount2(directory, MNT_DETACH), 0);
-	process_remove_directory(directory);
+	scratch_close(&disk);
 }
 
 static void check_disk_error(const char *workload, const char *device, const char *what,

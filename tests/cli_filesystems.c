@@ -86,15 +86,13 @@ TEST(filesystems, every_engine_serves_btrfs)
 TEST(filesystems, every_engine_serves_tmpfs)
 {
 	const struct filesystem fs = {.name = "tmpfs"};
-	char directory[256];
+	struct scratch disk;
+	char why[200];
 
-	if (!process_is_root())
-		SKIP("mounting needs root");
-	process_make_directory(directory);
-	REQUIRE(mount("none", directory, "tmpfs", 0, "size=16m") == 0);
-	engines_run(&fs, directory, NULL);
-	CHECK_EQUAL(umount2(directory, MNT_DETACH), 0);
-	process_remove_directory(directory);
+	if (!scratch_memory(&disk, "size=16m", why))
+		SKIP("%s", why);
+	engines_run(&fs, disk.directory, NULL);
+	scratch_close(&disk);
 }
 
 TEST(filesystems, every_engine_serves_overlay)

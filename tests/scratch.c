@@ -57,8 +57,10 @@ bool scratch_open(struct scratch *disk, uint64_t bytes, uint32_t sector_bytes, b
 		snprintf(why, 200, "a loop device needs root");
 		return false;
 	}
-	process_make_directory(disk->directory);
-	disk->small = small && mount("none", disk->directory, "tmpfs", 0, "size=1m") == 0;
+	if (!small)
+		process_make_directory(disk->directory);
+	else if (!scratch_memory(disk, "size=1m", why))
+		return false;
 	snprintf(disk->image, sizeof disk->image, "%s/image", disk->directory);
 	close(open(disk->image, O_CREAT | O_RDWR | O_CLOEXEC, 0600));
 	if (truncate(disk->image, (off_t)bytes) == 0)
@@ -67,6 +69,22 @@ bool scratch_open(struct scratch *disk, uint64_t bytes, uint32_t sector_bytes, b
 		return true;
 	snprintf(why, 200, "a loop device cannot be had here: %s", strerror(-disk->fd));
 	disk->device[0] = 0;
+	scratch_close(disk);
+	return false;
+}
+
+bool scratch_memory(struct scratch *disk, const char *options, char why[200])
+{
+	*disk = (struct scratch){.fd = -1};
+	if (!process_is_root()) {
+		snprintf(why, 200, "mounting a tmpfs needs root");
+		return false;
+	}
+	process_make_directory(disk->directory);
+	disk->in_memory = mount("none", disk->directory, "tmpfs", 0, options) == 0;
+	if (disk->in_memory)
+		return true;
+	snprintf(why, 200, "a tmpfs cannot be mounted here: %s", strerror(errno));
 	scratch_close(disk);
 	return false;
 }
@@ -109,7 +127,7 @@ void scratch_close(struct scratch *disk)
 		ioctl(disk->fd, LOOP_CLR_FD, 0);
 		close(disk->fd);
 	}
-	if (disk->small)
+	if (disk->in_memory)
 		CHECK_EQUAL(umount2(disk->directory, MNT_DETACH), 0);
 	if (*disk->directory)
 		process_remove_directory(disk->directory);
