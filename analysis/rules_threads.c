@@ -38,6 +38,16 @@ static void no_thread_speed(const struct facts *f, struct finding *out)
 	finding_show(out, "compute_speed_ratio", s->compute_speed_ratio);
 }
 
+/* Native AIO gives an fsync to a work queue (fs/aio.c, aio_fsync_work): somebody waits after all.
+ */
+static void say_of_kworkers(const struct facts *f, struct finding *out)
+{
+	if (name_is(f->run.engine, "libaio") && f->run.fsync_every >= 1)
+		finding_say(out,
+		            " Not counted: its fsyncs are made by the kernel's own worker threads "
+		            "(kworker), which belong to no process and wait there.");
+}
+
 void rule_no_thread(const struct facts *f, struct finding *out)
 {
 	const struct summary *s = &f->summary;
@@ -85,6 +95,7 @@ void rule_no_thread(const struct facts *f, struct finding *out)
 	finding_show(out, "in_flight_mean", s->in_flight_mean);
 	finding_show(out, "parked_per_in_flight", s->parked_per_in_flight);
 	finding_show(out, "held_per_in_flight", s->held_per_in_flight);
+	say_of_kworkers(f, out);
 	no_thread_speed(f, out);
 }
 
@@ -111,6 +122,7 @@ void rule_one_waiter(const struct facts *f, struct finding *out)
 	    "request would have held %s.",
 	    format_amount(s->in_flight_mean).text, format_mean(s->threads_parked_mean).text,
 	    format_mean(s->threads_held_mean).text, format_amount(s->in_flight_mean).text);
+	say_of_kworkers(f, out);
 	finding_advise(out, "--wait compute shows the same I/O without even this one thread.");
 	finding_show(out, "in_flight_mean", s->in_flight_mean);
 	finding_show(out, "threads_parked_mean", s->threads_parked_mean);

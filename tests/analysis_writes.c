@@ -60,6 +60,18 @@ TEST(writes, to_the_page_cache_are_no_disk_and_the_remedy_is_one_for_writes)
 	json_decref(run);
 }
 
+/* The kernel's own threads wait for the fsyncs of native AIO: "one waiter" is not all of it. */
+TEST(writes, by_native_aio_with_fsync_name_who_is_not_counted)
+{
+	json_t *run = of_workload(run_one_waiter(), "disk-fsync");
+
+	run_set(run, "plan.engine", json_string("libaio"));
+	CHECK(!strstr(said(run, "ONE-WAITER", "text"), "kworker"));
+	run_number(run, "plan.fsync_every", 1);
+	CHECK_CONTAINS(said(run, "ONE-WAITER", "text"), "kernel's own worker threads (kworker)");
+	json_decref(run);
+}
+
 TEST(writes, on_several_files_are_not_called_serial)
 {
 	json_t *run = of_workload(run_posix_aio(), "disk-randwrite");
