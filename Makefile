@@ -38,7 +38,7 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench lint tidy format install uninstall clean packages lint-packages \
+.PHONY: all demo test bench bench-diff findings lint tidy format install uninstall clean packages lint-packages \
         tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
@@ -97,6 +97,17 @@ $(BUILD)/tests/programs/%: tests/programs/%.c $(BUILD)/libiostudy.a Makefile
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libiostudy.a $(LIBS)
 
+# The program with an engine `null` that works more for each operation: see bench/diff.sh.
+HEAVIER_CYCLES ?= 0
+.PHONY: heavier
+heavier: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
+	@mkdir -p $(BUILD)/tests/heavier
+	objcopy --redefine-sym engine_null=engine_null_plain $(BUILD)/engines/null.o \
+		$(BUILD)/tests/heavier/plain.o
+	$(CC) $(ALL_CPPFLAGS) -DHEAVIER_CYCLES=$(HEAVIER_CYCLES) $(ALL_CFLAGS) $(LDFLAGS) \
+		-o $(BUILD)/tests/heavier/iostudy tests/heavier/null.c \
+		$(BUILD)/tests/heavier/plain.o $^ $(LIBS)
+
 # One with a decimal comma: no figure may follow it.
 LOCALE := $(BUILD)/tests/locale/de_DE.UTF-8
 $(LOCALE):
@@ -128,6 +139,19 @@ bench: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(TEST_PROGRAMS)
 	@status=0; for script in bench/floor.sh bench/fio.sh bench/pingpong.sh; do \
 		$$script $(BUILD) || status=1; done; exit $$status
+
+# analysis/FINDINGS.md, from a study that is run here: make findings STUDY=quick. It goes on where
+# it was interrupted; rm -r build/findings begins anew.
+STUDY ?= there-is-no-thread
+findings: packages
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@bench/findings.sh $(BUILD) $(STUDY)
+
+# Whether diff finds what is put in, and nothing else: minutes, on a quiet machine.
+bench-diff: packages
+	@./.ci/packages jq
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@bench/diff.sh $(BUILD)
 
 # The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
 lint: lint-packages

@@ -13,15 +13,15 @@
 		return s->field;                                                                   \
 	}
 
-FROM_SUMMARY(parks, parks_per_operation)
-FROM_SUMMARY(held, held_per_in_flight)
-FROM_SUMMARY(parked, parked_per_in_flight)
-FROM_SUMMARY(threads_parked, threads_parked_mean)
-FROM_SUMMARY(served, served_mean)
-FROM_SUMMARY(held_per_served, held_per_served)
-FROM_SUMMARY(nobody, nobody_parked_share)
-FROM_SUMMARY(rate, iops)
-FROM_SUMMARY(block_requests, block_requests_per_operation)
+FROM_SUMMARY(figure_parks, parks_per_operation)
+FROM_SUMMARY(figure_held, held_per_in_flight)
+FROM_SUMMARY(figure_parked, parked_per_in_flight)
+FROM_SUMMARY(figure_threads_parked, threads_parked_mean)
+FROM_SUMMARY(figure_served, served_mean)
+FROM_SUMMARY(figure_held_per_served, held_per_served)
+FROM_SUMMARY(figure_nobody, nobody_parked_share)
+FROM_SUMMARY(figure_rate, iops)
+FROM_SUMMARY(figure_block_requests, block_requests_per_operation)
 
 /* What the first probe counted, of which there may be none. */
 #define FROM_PROBE(name, expression)                                                               \
@@ -43,21 +43,21 @@ static double share(const double *counts, size_t count, size_t of)
 	return quotient(counts[of], all);
 }
 
-FROM_PROBE(posted_interrupt, share(p->posted_in, VIEW_POSTED_COUNT, VIEW_BY_INTERRUPT))
-FROM_PROBE(posted_submitter, share(p->posted_in, VIEW_POSTED_COUNT, VIEW_BY_SUBMITTER))
-FROM_PROBE(arrived_hardirq, share(p->arrived_in, VIEW_ARRIVED_COUNT, VIEW_IN_HARDIRQ))
-FROM_PROBE(arrived_interrupt, 1 - share(p->arrived_in, VIEW_ARRIVED_COUNT, VIEW_IN_TASK))
-FROM_PROBE(over_subject, share(p->arrived_over, VIEW_OVER_COUNT, VIEW_OVER_SUBJECT))
-FROM_PROBE(sleeps, quotient(p->sleeps.all_count, v->operations))
-FROM_PROBE(tag_sleeps, p->sleeps.count[VIEW_CAUSE_TAGS])
-FROM_PROBE(punted, quotient(p->workers.punted, p->workers.submitted))
-FROM_PROBE(punted_fsync, quotient(p->workers.punted_by[VIEW_PUNT_FSYNC], v->operations))
-FROM_PROBE(workers_parked, probe_mean(p, v, p->workers.parked_ns))
-FROM_PROBE(worker_parks, quotient(p->workers.parks, v->operations))
-FROM_PROBE(sqpoll_running, probe_mean(p, v, p->kinds[VIEW_SQPOLL].state_ns[VIEW_RUNNING]))
-FROM_PROBE(pool_parked, probe_mean(p, v, kind_parked_ns(&p->kinds[VIEW_POOL])))
+FROM_PROBE(figure_posted_interrupt, share(p->posted_in, VIEW_POSTED_COUNT, VIEW_BY_INTERRUPT))
+FROM_PROBE(figure_posted_submitter, share(p->posted_in, VIEW_POSTED_COUNT, VIEW_BY_SUBMITTER))
+FROM_PROBE(figure_arrived_hardirq, share(p->arrived_in, VIEW_ARRIVED_COUNT, VIEW_IN_HARDIRQ))
+FROM_PROBE(figure_arrived_interrupt, 1 - share(p->arrived_in, VIEW_ARRIVED_COUNT, VIEW_IN_TASK))
+FROM_PROBE(figure_over_subject, share(p->arrived_over, VIEW_OVER_COUNT, VIEW_OVER_SUBJECT))
+FROM_PROBE(figure_sleeps, quotient(p->sleeps.all_count, v->operations))
+FROM_PROBE(figure_tag_sleeps, p->sleeps.count[VIEW_CAUSE_TAGS])
+FROM_PROBE(figure_punted, quotient(p->workers.punted, p->workers.submitted))
+FROM_PROBE(figure_punted_fsync, quotient(p->workers.punted_by[VIEW_PUNT_FSYNC], v->operations))
+FROM_PROBE(figure_workers_parked, probe_mean(p, v, p->workers.parked_ns))
+FROM_PROBE(figure_worker_parks, quotient(p->workers.parks, v->operations))
+FROM_PROBE(figure_sqpoll_running, probe_mean(p, v, p->kinds[VIEW_SQPOLL].state_ns[VIEW_RUNNING]))
+FROM_PROBE(figure_pool_parked, probe_mean(p, v, kind_parked_ns(&p->kinds[VIEW_POOL])))
 
-FIGURE(says_page_cache)
+FIGURE(figure_says_page_cache)
 {
 	const json_t *findings = json_object_get(run, "findings"), *finding;
 	size_t i;
@@ -70,7 +70,7 @@ FIGURE(says_page_cache)
 	return 0;
 }
 
-FIGURE(refused)
+FIGURE(figure_refused)
 {
 	(void)s;
 	(void)run;

@@ -49,7 +49,7 @@ enum expectation_verdict {
 	VERDICT_UNTESTED,
 	VERDICT_AGREES,
 	VERDICT_CONTRADICTS,
-	VERDICT_UNDECIDED
+	VERDICT_UNDECIDED,
 };
 extern const char *const expectation_verdict_names[];
 

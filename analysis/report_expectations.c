@@ -8,14 +8,13 @@
 static const char *limits_text(const struct expectation *e, char out[120])
 {
 	if (isinf(e->high))
-		snprintf(out, 120, "at least %s", format_ratio(e->low).text);
+		snprintf(out, 120, "at least %.4g", e->low);
 	else if (e->low == e->high)
-		snprintf(out, 120, "%s", format_ratio(e->low).text);
+		snprintf(out, 120, "%.4g", e->low);
 	else if (e->low == 0)
-		snprintf(out, 120, "at most %s", format_ratio(e->high).text);
+		snprintf(out, 120, "at most %.4g", e->high);
 	else
-		snprintf(out, 120, "%s to %s", format_ratio(e->low).text,
-		         format_ratio(e->high).text);
+		snprintf(out, 120, "%.4g to %.4g", e->low, e->high);
 	return out;
 }
 

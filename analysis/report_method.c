@@ -15,14 +15,32 @@ static bool same_place(const struct run_view *a, const struct run_view *b)
 	       same(a->iostudy, b->iostudy);
 }
 
-static void environment_line(struct text *out, const struct run_view *v)
+/* The machine itself: "Intel ..., 23 GiB". */
+static void machine_add(struct text *out, const json_t *run)
 {
+	const json_t *environment = json_object_get(run, "environment");
+	const char *model = json_string_value(json_object_get(environment, "cpu_model"));
+	const json_t *memory = json_object_get(environment, "memory_bytes");
+	char escaped[REPORT_NAME_SIZE];
+
+	if (model)
+		text_add(out, " (%s)", report_escape(escaped, model));
+	if (json_is_number(memory))
+		text_add(out, ", %s GiB of memory",
+		         format_fixed(json_number_value(memory) / (1 << 30), 1).text);
+}
+
+static void environment_line(struct text *out, const struct cell *cell)
+{
+	const struct run_view *v = &cell->view;
 	char host[REPORT_NAME_SIZE], kernel[REPORT_NAME_SIZE], filesystem[REPORT_NAME_SIZE];
 	char device[REPORT_NAME_SIZE], version[REPORT_NAME_SIZE];
 
-	text_add(out, "* host %s, Linux %s, %s CPUs%s; ", report_escape(host, v->host),
+	text_add(out, "* host %s, Linux %s, %s CPUs%s", report_escape(host, v->host),
 	         report_escape(kernel, v->kernel), format_count(v->cpus).text,
 	         v->virtualised == VIEW_TRUE ? ", a virtual machine" : "");
+	machine_add(out, cell->run);
+	text_add(out, "; ");
 	text_add(out, "file system %s on %s, nr\\_requests %s, RWF\\_NOWAIT reads %s; iostudy %s\n",
 	         report_escape(filesystem, v->filesystem), report_escape(device, v->device),
 	         format_count(v->nr_requests).text,
@@ -41,7 +59,7 @@ void report_environment(struct text *out, const struct groups *g)
 		while (before < i && !same_place(&g->cells[before].view, &g->cells[i].view))
 			before++;
 		if (before == i)
-			environment_line(out, &g->cells[i].view);
+			environment_line(out, &g->cells[i]);
 	}
 	text_add(out, "\n");
 }

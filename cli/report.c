@@ -26,8 +26,8 @@ static const struct argp_option report_options[] = {
 
 static const char documentation[] =
     "Write one document from stored results: the answer, tables, requests in flight against "
-    "threads as bars, findings, what the threads did, what is said of Linux against what was measured, environment, "
-    "method and losses.\v"
+    "threads as bars, findings, what the threads did, what is said of Linux against what was "
+    "measured, environment, method and losses.\v"
     "Examples:\n"
     "  iostudy run --engine basic --repeat 5 -o results\n"
     "  iostudy report results -o report.md\n"

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs a study and writes analysis/FINDINGS.md from it, with its runs beside it.
+# findings.sh BUILD [STUDY]: a name of `iostudy list studies`, or a file. Goes on where it ended.
+set -euo pipefail
+build=$1 study=${2:-there-is-no-thread}
+name=$(basename "$study" .study)
+results=$build/findings/$name
+page=${FINDINGS:-analysis/FINDINGS.md}
+runs=${page%.md}.jsonl.gz
+
+status=0
+"$build/iostudy" study "$study" -o "$results" --directory "$build" || status=$?
+# A cell that failed stands in the page with its reason; anything else ends here.
+[[ $status -le 1 ]] || exit "$status"
+{
+	echo "# Findings"
+	echo
+	echo "Made by \`make findings STUDY=$name\`; nothing in it is written by hand. The runs are"
+	echo "in [$(basename "$runs")]($(basename "$runs")), a run on each line:"
+	echo "\`zcat $runs | build/iostudy show -\` prints them."
+	echo
+	"$build/iostudy" report "$results" --format md -o - | sed 's/^#/##/'
+} >"$page.tmp"
+mv "$page.tmp" "$page"
+gzip -9n <"$results/runs.jsonl" >"$runs.tmp"
+mv "$runs.tmp" "$runs"
+echo "wrote $page and $runs ($(du -k "$runs" | cut -f1) KiB)"
