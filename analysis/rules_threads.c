@@ -272,9 +272,10 @@ void rule_spinning(const struct facts *f, struct finding *out)
 	out->severity = asked && !poller ? "info" : "warn";
 	out->confidence = "sure";
 	finding_say(out,
-	            "%s of a CPU went into asking whether I/O had completed: %s never parked, "
+	            "%s of a CPU went into asking whether I/O had completed: %s %s parked, "
 	            "it spun, for %s requests in flight.",
 	            format_percent(cpu > 1 ? 1 : cpu).text, who,
+	            poller && f->parked_ns[VIEW_SQPOLL] > 0 ? "hardly ever" : "never",
 	            format_amount(s->in_flight_mean).text);
 	finding_advise(out, poller  ? "Without SQPOLL the submitter pays one system call per batch "
 	                              "instead of a CPU."

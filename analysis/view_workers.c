@@ -104,6 +104,8 @@ static void sleeps_read(struct reader *r, const json_t *list, struct view_sleeps
 		if (parked_ns > most_ns) {
 			most_ns = parked_ns;
 			s->call = reader_string(r, entry, "call");
+			if (name_is(s->call, "sqpoll"))
+				s->call = "the submissions of the SQPOLL thread";
 		}
 	}
 }

@@ -197,7 +197,12 @@ TEST(findings_workers, a_poller_that_never_sleeps_spins_however_busy_the_machine
 	run_conclude(run);
 	const json_t *finding = run_finding(run, "SPINNING");
 	REQUIRE(finding);
-	CHECK_CONTAINS(json_string_value(json_object_get(finding, "text")), "iou-sqp");
+	CHECK_CONTAINS(json_string_value(json_object_get(finding, "text")),
+	               "iou-sqp) never parked");
+	run_number(run, "probes.0.kinds.1.parked_direct_ns", 1e6); /* for the device's tags */
+	run_conclude(run);
+	CHECK_CONTAINS(json_string_value(json_object_get(run_finding(run, "SPINNING"), "text")),
+	               "hardly ever parked");
 	run_number(run, "probes.0.kinds.1.runnable_ns", 0.1e9);
 	run_number(run, "probes.0.kinds.1.idle_ns", 1.3e9);
 	CHECK(!raises(json_incref(run), "SPINNING"));
