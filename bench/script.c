@@ -15,7 +15,10 @@
 #include "bench/child.h"
 
 static const char ready_words[] = "watching process";
-static const uint64_t end_grace_ns = 10000000000; /* to print what it counted */
+/* To detach, for which the kernel may take long on a busy machine, and to print. */
+static const uint64_t end_grace_ns = 60000000000;
+static const char killed_words[] =
+    "\nbpftrace did not end in time and was killed: what it counted is missing\n";
 
 enum {
 	LOOK_MS = 20,
@@ -23,10 +26,11 @@ enum {
 	MISSING = 127,      /* the status of a child that found no bpftrace */
 };
 
-/* All that was written so far, as text without zeros; NULL: no memory. */
+/* All that was written so far, as text without zeros, with room for one sentence more; NULL: no
+ * memory. */
 static char *read_all(int fd)
 {
-	char *text = malloc(SCRIPT_OUTPUT_MAX + 1);
+	char *text = malloc(SCRIPT_OUTPUT_MAX + sizeof killed_words);
 	ssize_t got = 0, length = 0;
 
 	if (!text)
@@ -155,8 +159,10 @@ char *script_end(struct script *script)
 
 	if (script->pid > 0) {
 		kill(script->pid, SIGINT);
-		child_end(script->pid, end_grace_ns);
+		const int status = child_end(script->pid, end_grace_ns);
 		text = read_all(script->output);
+		if (text && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+			strcat(text, killed_words);
 	}
 	script->pid = 0;
 	close_file(&script->output);
