@@ -24,8 +24,8 @@ struct script {
 int script_start(struct script *script, const char *path, pid_t process,
                  const volatile sig_atomic_t *stop, char why[PLAN_WHY_SIZE]);
 
-/* Asks it to report and end, waits at most a minute, ends it in any case, and then says so. What it said, to be
- * freed; NULL where none ran or memory is short. May be called again. */
+/* Asks it to report and end, waits at most a minute, ends it in any case, and then says so. What it
+ * said, to be freed; NULL where none ran or memory is short. May be called again. */
 char *script_end(struct script *script);
 
 #endif
