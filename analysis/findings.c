@@ -29,6 +29,7 @@ static const struct {
     {"TAG-WAIT", CLASS_PROBLEM, rule_tag_wait},
     {"PUNTED-AND-PARKED", CLASS_PROBLEM, rule_punted_and_parked},
     {"NO-NOWAIT", CLASS_PROBLEM, rule_no_nowait},
+    {"BEHIND-SCHEDULE", CLASS_PROBLEM, rule_behind_schedule},
     {"DEPTH-NOT-REACHED", CLASS_PROBLEM, rule_depth_not_reached},
     {"PAGE-CACHE", CLASS_LIMIT, rule_page_cache},
     {"NO-INTERRUPT", CLASS_LIMIT, rule_no_interrupt},

@@ -8,7 +8,7 @@
 #include "analysis/run_view.h"
 #include "analysis/summary.h"
 
-enum { GROUP_KEY_SIZE = 400 };
+enum { GROUP_KEY_SIZE = 600 };
 
 /* One engine, one workload, one setting; the medians of its repeats. */
 struct cell {

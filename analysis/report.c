@@ -190,6 +190,7 @@ char *report_markdown(json_t *const *runs, size_t count)
 	report_findings(&out, &g);
 	report_states(&out, &g);
 	report_completions(&out, &g);
+	report_arrivals(&out, &g);
 	report_workers(&out, &g);
 	if (report_expectations(&out, runs, count) != 0 || report_twins(&out, runs, count) != 0)
 		out.broken = true;

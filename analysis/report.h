@@ -20,6 +20,7 @@ char *report_escape(char out[REPORT_NAME_SIZE], const char *name);
 
 /* Parts of it. */
 void report_bars(struct text *out, const struct groups *groups);
+void report_arrivals(struct text *out, const struct groups *groups);
 void report_findings(struct text *out, const struct groups *groups);
 void report_states(struct text *out, const struct groups *groups);
 void report_completions(struct text *out, const struct groups *groups);

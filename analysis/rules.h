@@ -78,6 +78,7 @@ void rule_tag_wait(const struct facts *f, struct finding *out);
 
 /* What the figures of the run can bear. */
 void rule_page_cache(const struct facts *f, struct finding *out);
+void rule_behind_schedule(const struct facts *f, struct finding *out);
 void rule_depth_not_reached(const struct facts *f, struct finding *out);
 void rule_no_interrupt(const struct facts *f, struct finding *out);
 void rule_too_short(const struct facts *f, struct finding *out);

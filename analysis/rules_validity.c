@@ -4,6 +4,7 @@
 #include "analysis/rules.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool in_memory(const struct facts *f)
 {
@@ -139,6 +140,14 @@ void rule_depth_not_reached(const struct facts *f, struct finding *out)
 	finding_show(out, "cpu_mean", s->cpu_mean);
 }
 
+/* Whether the other end of the sockets is on this machine, reached without a network card. */
+static bool peer_is_near(const struct facts *f)
+{
+	const char *peer = f->run.peer;
+
+	return !peer || strncmp(peer, "127.", 4) == 0 || strncmp(peer, "[::1]", 5) == 0;
+}
+
 void rule_no_interrupt(const struct facts *f, struct finding *out)
 {
 	const double *in = f->probe->arrived_in;
@@ -151,7 +160,7 @@ void rule_no_interrupt(const struct facts *f, struct finding *out)
 		            "No device interrupt ended these %s: the data was in memory and was "
 		            "copied inside the call.",
 		            facts_requests(f));
-	} else if (f->socket && all >= 1 && in[VIEW_IN_HARDIRQ] <= 0.001 * all) {
+	} else if (f->socket && peer_is_near(f) && all >= 1 && in[VIEW_IN_HARDIRQ] <= 0.001 * all) {
 		finding_say(
 		    out,
 		    "No device interrupt brought these answers: over this machine's own %s, %s of "

@@ -156,6 +156,8 @@ static void plan_read(struct reader *r, const json_t *plan, struct run_view *v)
 	v->wait = reader_string(r, plan, "wait");
 	v->cache = reader_string(r, plan, "cache");
 	v->transport = reader_string(r, plan, "transport");
+	v->peer = reader_string(r, plan, "peer");
+	v->arrival = reader_string(r, plan, "arrival");
 	v->file = reader_string(r, plan, "file");
 	v->depth = reader_number(r, plan, "depth");
 	v->batch = reader_number(r, plan, "batch");
@@ -213,6 +215,7 @@ static void measured_read(struct reader *r, const json_t *measured, struct run_v
 	v->written_blocks = reader_number(r, read_back, "written_blocks");
 	v->checked_blocks = reader_number(r, read_back, "checked_blocks");
 	v->latency_submitted = histogram_get(r, measured, "latency_submitted_ns");
+	v->unfinished_oldest_ns = reader_number(r, measured, "unfinished_oldest_ns");
 	v->latency_scheduled = histogram_get(r, measured, "latency_scheduled_ns");
 }
 

@@ -89,14 +89,15 @@ struct run_view {
 	const char *virtualiser; /* kvm ... */
 
 	const char *study, *cell, *twin; /* twin: "null", "no-probe", or NULL: a run of its own */
-	const char *engine, *workload, *wait, *cache, *transport, *file;
+	const char *engine, *workload, *wait, *cache, *transport, *arrival, *peer, *file;
 	double depth, batch, threads, pool, block_bytes, rate_per_s, repeat;
 	double files, fsync_every, read_percent;
 	double delay_min_ns, delay_max_ns, duration_ns, warmup_ns;
 	enum view_boolean direct, synchronous;
 
 	double window_ns, operations, bytes, short_count, wrong, errors; /* errors: all failures */
-	const char *error_name; /* of the error that came most often, or NULL */
+	const char *error_name;      /* of the error that came most often, or NULL */
+	double unfinished_oldest_ns; /* of an open loop */
 	double in_flight_ns, served_ns, cpu_user_ns, cpu_system_ns;
 	double steal_ns, others_cpu_ns; /* what the window lost to a hypervisor, and to others */
 	double compute_units, compute_units_per_s, compute_units_per_s_alone;

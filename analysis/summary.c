@@ -108,6 +108,7 @@ static void latency_compute(struct summary *s, const struct run_view *v)
 	s->latency_max_ns = histogram_edge(v->latency_submitted, "max");
 	s->latency_scheduled_p50_ns = histogram_percentile(v->latency_scheduled, 0.5);
 	s->latency_scheduled_p99_ns = histogram_percentile(v->latency_scheduled, 0.99);
+	s->latency_scheduled_max_ns = histogram_edge(v->latency_scheduled, "max");
 }
 
 /* Where a library hides its threads, what they were doing tells how many requests it served. */
@@ -164,6 +165,7 @@ static const struct {
     FIELD(latency_max_ns),
     FIELD(latency_scheduled_p50_ns),
     FIELD(latency_scheduled_p99_ns),
+    FIELD(latency_scheduled_max_ns),
     FIELD(in_flight_mean),
     FIELD(served_mean),
     FIELD(not_served_mean),

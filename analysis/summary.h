@@ -14,7 +14,7 @@ struct summary {
 	/* from the histogram: the lower bound of the bucket in which the percentile lies */
 	double latency_p50_ns, latency_p90_ns, latency_p99_ns, latency_p999_ns;
 	double latency_min_ns, latency_max_ns;
-	double latency_scheduled_p50_ns, latency_scheduled_p99_ns;
+	double latency_scheduled_p50_ns, latency_scheduled_p99_ns, latency_scheduled_max_ns;
 	double in_flight_mean, served_mean, not_served_mean; /* not served: waiting for a worker */
 	double threads_parked_mean, threads_held_mean;
 	double parked_per_in_flight, held_per_in_flight, parked_per_served, held_per_served;

@@ -221,7 +221,8 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 		ADD(", answered after %s to %s", format_time(v->delay_min_ns).text,
 		    format_time(v->delay_max_ns).text);
 	if (v->rate_per_s > 0)
-		ADD(", %s per s asked", format_count(v->rate_per_s).text);
+		ADD(", %s per s asked%s", format_count(v->rate_per_s).text,
+		    name_is(v->arrival, "poisson") ? " (Poisson)" : "");
 #undef ADD
 }
 

@@ -97,9 +97,14 @@ static void add_cost(char line[DETAIL_SIZE], const struct run_view *v, const str
 		add(line, " Read back after the run: %s of %s blocks, each as it was written last.",
 		    format_count(v->checked_blocks).text, format_count(v->written_blocks).text);
 	if (!isnan(s->latency_scheduled_p99_ns))
-		add(line, " Counted from its scheduled start a request took %s (p50), %s (p99).",
+		add(line,
+		    " Counted from its scheduled moment a request took %s (p50), %s (p99), %s (max)"
+		    "; from its submission %s (p50), %s (p99), %s (max).",
 		    format_time(s->latency_scheduled_p50_ns).text,
-		    format_time(s->latency_scheduled_p99_ns).text);
+		    format_time(s->latency_scheduled_p99_ns).text,
+		    format_time(s->latency_scheduled_max_ns).text,
+		    format_time(s->latency_p50_ns).text, format_time(s->latency_p99_ns).text,
+		    format_time(s->latency_max_ns).text);
 }
 
 /* Threads by kind, where there is more than the application's one. */

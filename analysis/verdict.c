@@ -30,7 +30,8 @@ static double cell_quantity(const struct cell *cell, int quantity, double *devia
 		return cell->summary.threads_held_mean;
 	case SPEED:
 		*deviation = cell->iops_deviation;
-		return cell->summary.iops;
+		/* with a rate, the schedule decides */
+		return cell->view.rate_per_s > 0 ? NAN : cell->summary.iops;
 	default:
 		*deviation = cell->cpu_deviation;
 		return cell->summary.cpu_ns_per_operation;

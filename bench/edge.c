@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/environment.h"
+#include "bench/workload.h"
 #include "engines/engine.h"
 
 /* User and system time of a process in clock ticks, from /proc/PID/stat. */
@@ -88,6 +89,8 @@ static void subtract_sums(struct witness_sums *window, const struct witness_sums
 		window->errors[i] -= from->errors[i];
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		window->latency.counts[i] -= from->latency.counts[i];
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		window->latency_scheduled.counts[i] -= from->latency_scheduled.counts[i];
 }
 
 /* A blocking engine and a pool tell when they serve; a ring or an armed socket is served from
@@ -95,12 +98,13 @@ static void subtract_sums(struct witness_sums *window, const struct witness_sums
 static void find_served(struct run_result *result, const struct edge *from, const struct edge *to)
 {
 	const uint32_t caps = engine_find(result->plan.engine)->caps;
+	const bool shares = workload_find(result->plan.workload)->shares;
 
-	if (caps & ENGINE_SYNCHRONOUS || to->has_pool)
+	if (!shares && (caps & ENGINE_SYNCHRONOUS || to->has_pool))
 		result->served_ns = to->marked_ns - from->marked_ns;
 	else
 		result->served_ns = result->measured.in_flight_ns;
-	result->served_known = !(caps & ENGINE_HIDDEN_THREADS);
+	result->served_known = shares || !(caps & ENGINE_HIDDEN_THREADS);
 }
 
 void edge_difference(struct run_result *result, const struct edge *from, const struct edge *to)

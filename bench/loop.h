@@ -18,7 +18,9 @@ struct loop {
 	struct engine *engine;
 	struct workload *workload;
 	struct witness *witness;
-	struct witness_thread *own; /* this thread's counters in it */
+	struct witness_thread *own;        /* this thread's counters in it */
+	struct witness_schedule *schedule; /* of an open loop: this thread's */
+	uint64_t *scheduled_ns;            /* and its slots' */
 	struct thread_mark *mark;
 	uint32_t *in_flight; /* the gauge for the probe, shared by all threads; or NULL */
 	uint64_t operations; /* this thread's share of plan->operations; 0: until stopped */
@@ -27,8 +29,5 @@ struct loop {
 /* Runs until witness->stop, until the thread's operations are done, or until something breaks
  * (which it reports with witness_break). 0, or -errno with why: memory is short. */
 int loop_run(struct loop *loop, char why[PLAN_WHY_SIZE]);
-
-/* Measures what the computing between two looks does with no I/O at all: 300 ms of it. */
-void loop_compute_alone(struct witness_thread *own);
 
 #endif

@@ -14,10 +14,21 @@
 #include "bench/workload.h"
 #include "engines/engine.h"
 
-enum { TYPE_COUNT, TYPE_SIZE, TYPE_TIME, TYPE_FLAG, TYPE_ENUM, TYPE_DELAY, TYPE_PATH, TYPE_PEER };
+enum {
+	TYPE_COUNT,
+	TYPE_SIZE,
+	TYPE_TIME,
+	TYPE_FLAG,
+	TYPE_ENUM,
+	TYPE_DELAY,
+	TYPE_PATH,
+	TYPE_PEER,
+	TYPE_RATE
+};
 
 const char *const plan_wait_names[] = {"park", "spin", "compute"};
 const char *const plan_cache_names[] = {"cold", "hot"};
+const char *const plan_arrival_names[] = {"constant", "poisson"};
 const char *const plan_transport_names[] = {"tcp", "unix"};
 
 #define FIELD(name) offsetof(struct plan, name), sizeof(((struct plan *)0)->name)
@@ -54,6 +65,10 @@ const struct plan_setting plan_settings[] = {
      3600 * SECOND, NULL, 0, USE_TIMED},
     {"operations", "number_ios", "N", "end after N operations, without warm-up", TYPE_COUNT,
      FIELD(operations), 1, 1ull << 40, NULL, 0, USE_ALWAYS},
+    {"rate", "rate_iops", "N/s", "an open loop: requests arrive by a schedule, in all", TYPE_RATE,
+     FIELD(rate_per_s), 1, SECOND, NULL, 0, USE_ALWAYS},
+    {"arrival", "rate_process", "HOW", "of --rate: constant (fio's linear), poisson", TYPE_ENUM,
+     FIELD(arrival), 0, 0, plan_arrival_names, ARRIVAL_COUNT, USE_RATE},
     {"delay", NULL, "TIME[-TIME]", "what the peer or the timer waits, fixed or random", TYPE_DELAY,
      FIELD(delay_min_ns), 0, 3600 * SECOND, NULL, 0, USE_DELAY},
     {"transport", NULL, "tcp|unix", "sockets to the peer", TYPE_ENUM, FIELD(transport), 0, 0,
@@ -157,6 +172,8 @@ static int set_enum(const struct plan_setting *s, const char *text, void *field,
 {
 	size_t at = 0;
 
+	if (s->names == plan_arrival_names && strcmp(text, "linear") == 0)
+		text = "constant"; /* fio's word */
 	for (uint32_t i = 0; i < s->name_count; i++) {
 		if (strcmp(text, s->names[i]) == 0) {
 			*(uint32_t *)field = i;
@@ -180,6 +197,19 @@ static int set_path(struct plan *plan, const char *text, char why[PLAN_WHY_SIZE]
 	strcpy(plan->file, text);
 	plan->file_named = true;
 	return 0;
+}
+
+/* "1000/s"; a bare number is per second. */
+static int set_rate(struct plan *plan, const struct plan_setting *s, const char *text,
+                    char why[PLAN_WHY_SIZE])
+{
+	const size_t length = strlen(text);
+	char number[64];
+
+	if (length <= 2 || length >= sizeof number || strcmp(text + length - 2, "/s") != 0)
+		return parse_number(s, text, &plan->rate_per_s, why);
+	snprintf(number, sizeof number, "%.*s", (int)length - 2, text);
+	return parse_number(s, number, &plan->rate_per_s, why);
 }
 
 static int set_peer(struct plan *plan, const char *text, char why[PLAN_WHY_SIZE])
@@ -220,6 +250,8 @@ int plan_set(struct plan *plan, const char *name, const char *value, char why[PL
 		return set_delay(plan, s, value, why);
 	if (s->type == TYPE_PATH)
 		return set_path(plan, value, why);
+	if (s->type == TYPE_RATE)
+		return set_rate(plan, s, value, why);
 	if (s->type == TYPE_PEER)
 		return set_peer(plan, value, why);
 	err = parse_number(s, value, &number, why);
@@ -277,7 +309,7 @@ json_t *plan_to_json(const struct plan *plan)
 
 	return json_pack(
 	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-	    " s:o, s:o, s:o, s:n, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
+	    " s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
 	    "engine", plan->engine, "workload", plan->workload, "depth", (json_int_t)plan->depth,
 	    "batch", (json_int_t)plan->batch, "threads", (json_int_t)plan->threads, "pool",
 	    null_unless(plan->pool, plan->pool), "synchronous",
@@ -293,9 +325,11 @@ json_t *plan_to_json(const struct plan *plan)
 	    text_unless_null(socket ? plan_transport_names[plan->transport] : NULL), "peer",
 	    text_unless_null(socket && plan->peer_named ? address_text(&plan->peer, peer) : NULL),
 	    "delay_min_ns", null_unless(delays, (json_int_t)plan->delay_min_ns), "delay_max_ns",
-	    null_unless(delays, (json_int_t)plan->delay_max_ns), "rate_per_s", "duration_ns",
-	    (json_int_t)plan->duration_ns, "warmup_ns", (json_int_t)plan->warmup_ns, "operations",
-	    null_unless(plan->operations, (json_int_t)plan->operations), "seed",
+	    null_unless(delays, (json_int_t)plan->delay_max_ns), "rate_per_s",
+	    null_unless(plan->rate_per_s, (json_int_t)plan->rate_per_s), "arrival",
+	    text_unless_null(plan->rate_per_s ? plan_arrival_names[plan->arrival] : NULL),
+	    "duration_ns", (json_int_t)plan->duration_ns, "warmup_ns", (json_int_t)plan->warmup_ns,
+	    "operations", null_unless(plan->operations, (json_int_t)plan->operations), "seed",
 	    (json_int_t)plan->seed, "repeat", (json_int_t)plan->repeat, "study", "cell", "twin",
 	    "shard");
 }

@@ -23,10 +23,12 @@ enum {
 
 enum plan_wait { WAIT_PARK, WAIT_SPIN, WAIT_COMPUTE, WAIT_COUNT };
 enum plan_cache { CACHE_COLD, CACHE_HOT, CACHE_COUNT };
+enum plan_arrival { ARRIVAL_CONSTANT, ARRIVAL_POISSON, ARRIVAL_COUNT };
 enum plan_transport { TRANSPORT_TCP, TRANSPORT_UNIX, TRANSPORT_COUNT };
 
 extern const char *const plan_wait_names[WAIT_COUNT];
 extern const char *const plan_cache_names[CACHE_COUNT];
+extern const char *const plan_arrival_names[ARRIVAL_COUNT];
 extern const char *const plan_transport_names[TRANSPORT_COUNT];
 
 struct plan {
@@ -39,6 +41,9 @@ struct plan {
 	uint32_t wait;    /* enum plan_wait */
 	uint64_t seed;
 	uint64_t duration_ns, warmup_ns;
+	uint64_t
+	    rate_per_s;   /* an open loop: so many requests arrive, over all threads; 0: closed */
+	uint32_t arrival; /* enum plan_arrival; with a rate */
 	uint64_t operations; /* end after so many, without warm-up; 0: the time decides */
 	uint32_t repeat;     /* which repetition this is, from 1 */
 	/* disk */
@@ -92,6 +97,7 @@ enum plan_use {
 	USE_NAMED,    /* on a file that the user named */
 	USE_DELAY,    /* a socket or timer workload */
 	USE_SOCKETS,
+	USE_RATE, /* an open loop */
 };
 
 /* Whether the setting changes anything in this run. The plan need not be complete. */

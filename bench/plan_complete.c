@@ -26,6 +26,7 @@ static const char *const use_texts[] = {
     [USE_NAMED] = "a disk workload on a file that --filename names",
     [USE_DELAY] = "a socket or timer workload",
     [USE_SOCKETS] = "a socket workload",
+    [USE_RATE] = "an open loop (--rate)",
 };
 
 const char *plan_use_text(enum plan_use use)
@@ -66,6 +67,8 @@ bool plan_uses(const struct plan *plan, enum plan_use use)
 		return need & (ENGINE_SOCKETS | ENGINE_TIMERS);
 	case USE_SOCKETS:
 		return need & ENGINE_SOCKETS;
+	case USE_RATE:
+		return plan->rate_per_s;
 	}
 	return true;
 }

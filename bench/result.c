@@ -64,13 +64,13 @@ static json_t *errors_to_json(const struct witness_sums *sums)
 	return errors;
 }
 
-static json_t *latency_to_json(const struct witness_sums *sums)
+static json_t *latency_to_json(const struct histogram *latency, uint64_t min_ns, uint64_t max_ns)
 {
 	json_t *buckets = json_array();
 	uint64_t total = 0;
 
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		const uint64_t count = sums->latency.counts[i];
+		const uint64_t count = latency->counts[i];
 
 		total += count;
 		if (count)
@@ -78,8 +78,8 @@ static json_t *latency_to_json(const struct witness_sums *sums)
 			    buckets,
 			    json_pack("[o, o]", number(histogram_lowest(i)), number(count)));
 	}
-	return json_pack("{s:o, s:o, s:o}", "min", number_if(total, sums->latency_min_ns), "max",
-	                 number_if(total, sums->latency_max_ns), "buckets", buckets);
+	return json_pack("{s:o, s:o, s:o}", "min", number_if(total, min_ns), "max",
+	                 number_if(total, max_ns), "buckets", buckets);
 }
 
 static json_t *readback_to_json(const struct run_result *r)
@@ -97,6 +97,7 @@ static json_t *measured_to_json(const struct run_result *r)
 	const struct workload_ops *workload = workload_find(r->plan.workload);
 	const bool compute = r->plan.wait == WAIT_COMPUTE;
 	const double seconds = (double)r->window_ns / 1e9;
+	const bool open = r->plan.rate_per_s;
 	bool verified;
 
 	if (!r->window_ns || !workload)
@@ -106,7 +107,7 @@ static json_t *measured_to_json(const struct run_result *r)
 		verified = false;
 	return json_pack(
 	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-	    "s:n}",
+	    "s:o, s:o}",
 	    "window_ns", number(r->window_ns), "operations", number(m->operations), "bytes",
 	    number(m->bytes), "short", number(m->shorts), "wrong", number(m->wrong), "failed",
 	    number(m->failed), "errors", errors_to_json(m), "verified", verified, "read_back",
@@ -118,7 +119,12 @@ static json_t *measured_to_json(const struct run_result *r)
 	    compute ? json_real((double)m->compute_units / seconds) : json_null(),
 	    "compute_units_per_s_alone",
 	    compute && m->alone_per_s > 0 ? json_real(m->alone_per_s) : json_null(),
-	    "latency_submitted_ns", latency_to_json(m), "latency_scheduled_ns");
+	    "latency_submitted_ns",
+	    latency_to_json(&m->latency, m->latency_min_ns, m->latency_max_ns),
+	    "latency_scheduled_ns",
+	    open ? latency_to_json(&m->latency_scheduled, m->scheduled_min_ns, m->scheduled_max_ns)
+		 : json_null(),
+	    "unfinished_oldest_ns", number_if(open, m->unfinished_ns));
 }
 
 static json_t *kind_to_json(enum thread_kind kind, const struct probe_kind *k, uint32_t measures)

@@ -228,7 +228,7 @@ static int start_subject(struct scene *s)
 {
 	struct subject subject;
 
-	s->witness = witness_make(s->plan->threads);
+	s->witness = witness_make(s->plan->threads, s->plan->depth);
 	if (!s->witness) {
 		end_with(s->result, OUTCOME_FAILED, "no memory for the counters of %u threads",
 		         s->plan->threads);

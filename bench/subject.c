@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench/child.h"
+#include "bench/compute.h"
 #include "bench/loop.h"
 #include "bench/workload.h"
 #include "engines/engine.h"
@@ -65,13 +66,21 @@ static uint64_t share_of(uint64_t total, uint32_t threads, uint32_t index)
 	return total / threads + (index < total % threads);
 }
 
+/* Slots of the threads before this one. */
+static uint64_t first_slot(const struct plan *plan, uint32_t index)
+{
+	const uint64_t rest = plan->depth % plan->threads;
+
+	return (uint64_t)index * (plan->depth / plan->threads) + (index < rest ? index : rest);
+}
+
 static int open_engine(struct engine *engine, const struct subject *subject,
                        const struct workload *w, uint32_t index, char why[PLAN_WHY_SIZE])
 {
 	const struct plan *plan = subject->plan;
 	const struct engine_config config = {
 	    .requests = w->requests,
-	    .slots = w->slots,
+	    .slots = w->slots + w->services,
 	    .threads = (uint32_t)share_of(plan->pool, plan->threads, index),
 	    .need = w->ops->need,
 	    .memory = w->memory,
@@ -104,6 +113,8 @@ static void measure(struct worker *worker, struct engine *engine, struct workloa
 	    .workload = w,
 	    .witness = witness,
 	    .own = &witness->thread[worker->index],
+	    .schedule = &witness->schedule[worker->index],
+	    .scheduled_ns = &witness->scheduled_ns[first_slot(plan, worker->index)],
 	    .mark = own_mark,
 	    .in_flight = subject->in_flight,
 	    .operations = share_of(plan->operations, plan->threads, worker->index),
@@ -112,7 +123,7 @@ static void measure(struct worker *worker, struct engine *engine, struct workloa
 	int err;
 
 	if (plan->wait == WAIT_COMPUTE)
-		loop_compute_alone(loop.own);
+		compute_alone(loop.own);
 	witness_count(&witness->ready);
 	thread_mark_set(own_mark, DOING_IDLE, witness_now_ns());
 	while (!__atomic_load_n(&witness->go, __ATOMIC_ACQUIRE))

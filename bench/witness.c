@@ -14,26 +14,32 @@
 
 enum { READ_TRIES = 50000 }; /* half a second */
 
-static size_t witness_bytes(uint32_t threads)
+static size_t witness_bytes(uint32_t threads, uint32_t slots)
 {
-	return sizeof(struct witness) + threads * sizeof(struct witness_thread);
+	return sizeof(struct witness) +
+	       threads * (sizeof(struct witness_thread) + sizeof(struct witness_schedule)) +
+	       slots * sizeof(uint64_t);
 }
 
-struct witness *witness_make(uint32_t threads)
+struct witness *witness_make(uint32_t threads, uint32_t slots)
 {
-	struct witness *witness = mmap(NULL, witness_bytes(threads), PROT_READ | PROT_WRITE,
+	struct witness *witness = mmap(NULL, witness_bytes(threads, slots), PROT_READ | PROT_WRITE,
 	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (witness == MAP_FAILED)
 		return NULL;
 	witness->threads = threads;
+	witness->slots = slots;
+	/* A fork leaves them where they are. */
+	witness->schedule = (void *)&witness->thread[threads];
+	witness->scheduled_ns = (void *)&witness->schedule[threads];
 	return witness;
 }
 
 void witness_free(struct witness *witness)
 {
 	if (witness)
-		munmap(witness, witness_bytes(witness->threads));
+		munmap(witness, witness_bytes(witness->threads, witness->slots));
 }
 
 /* A copy that no write has torn: the sequence was even, and the same before and after. False when
@@ -52,6 +58,40 @@ static bool read_thread(const struct witness_thread *thread, struct witness_thre
 			usleep(1000); /* it may need this CPU to finish */
 	}
 	return false;
+}
+
+/* What the schedules of an open loop have come to. */
+static void read_schedules(const struct witness *witness, struct witness_sums *sums)
+{
+	uint64_t oldest_ns = UINT64_MAX;
+	const uint64_t now_ns = witness_now_ns();
+
+	for (uint32_t i = 0; i < witness->threads; i++) {
+		const struct witness_schedule *s = &witness->schedule[i];
+		const uint64_t next_ns = __atomic_load_n(&s->next_ns, __ATOMIC_RELAXED);
+		const uint32_t epoch = __atomic_load_n(&s->epoch, __ATOMIC_ACQUIRE);
+		const uint64_t min_ns = __atomic_load_n(&s->min_ns, __ATOMIC_RELAXED);
+		const uint64_t max_ns = __atomic_load_n(&s->max_ns, __ATOMIC_RELAXED);
+
+		if (next_ns && next_ns < oldest_ns)
+			oldest_ns = next_ns;
+		if (epoch != witness->epoch || !max_ns)
+			continue;
+		if (!sums->scheduled_max_ns || min_ns < sums->scheduled_min_ns)
+			sums->scheduled_min_ns = min_ns;
+		if (max_ns > sums->scheduled_max_ns)
+			sums->scheduled_max_ns = max_ns;
+	}
+	for (uint32_t i = 0; i < witness->slots; i++) {
+		const uint64_t at_ns = __atomic_load_n(&witness->scheduled_ns[i], __ATOMIC_RELAXED);
+
+		if (at_ns && at_ns < oldest_ns)
+			oldest_ns = at_ns;
+	}
+	sums->unfinished_ns = oldest_ns < now_ns ? now_ns - oldest_ns : 0;
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		sums->latency_scheduled.counts[i] = __atomic_load_n(
+		    &witness->latency_scheduled.counts[i], __ATOMIC_RELAXED);
 }
 
 int witness_read(const struct witness *witness, struct witness_sums *sums)
@@ -94,6 +134,7 @@ int witness_read(const struct witness *witness, struct witness_sums *sums)
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		sums->latency.counts[i] = __atomic_load_n(&witness->latency.counts[i],
 		                                          __ATOMIC_RELAXED);
+	read_schedules(witness, sums);
 	return 0;
 }
 

@@ -27,6 +27,13 @@ struct witness_thread {
 	uint32_t unused[3];
 } __attribute__((aligned(128)));
 
+/* An open loop's: each word is whole, and written by its thread alone. */
+struct witness_schedule {
+	uint64_t next_ns;        /* the first moment whose request has not begun; 0: none */
+	uint64_t min_ns, max_ns; /* latency from the scheduled moment */
+	uint32_t epoch;          /* of min and max */
+} __attribute__((aligned(64)));
+
 struct witness {
 	/* futex words */
 	uint32_t ready;    /* threads that have opened engine and workload */
@@ -42,7 +49,11 @@ struct witness {
 	char why[PLAN_WHY_SIZE];
 	uint64_t errors[WITNESS_ERRNO_MAX]; /* failed operations by errno */
 	struct histogram latency;           /* from submission to completion */
-	struct witness_thread thread[];     /* [threads] */
+	struct histogram latency_scheduled; /* from the scheduled moment, of an open loop */
+	struct witness_schedule *schedule;  /* [threads] */
+	uint64_t *scheduled_ns;             /* [slots]: of the request in it; 0: none */
+	uint32_t slots;
+	struct witness_thread thread[]; /* [threads] */
 };
 
 /* The sums of all threads at one moment. */
@@ -56,10 +67,13 @@ struct witness_sums {
 	uint64_t latency_min_ns, latency_max_ns; /* of this epoch; 0 and 0: none completed */
 	uint64_t errors[WITNESS_ERRNO_MAX];
 	struct histogram latency;
+	struct histogram latency_scheduled;
+	uint64_t scheduled_min_ns, scheduled_max_ns; /* of this epoch; 0 and 0: none */
+	uint64_t unfinished_ns; /* since the oldest scheduled moment whose request has not ended */
 };
 
-/* Shared memory for so many threads, zeroed; NULL when there is none. */
-struct witness *witness_make(uint32_t threads);
+/* Shared memory for so many threads and slots, zeroed; NULL when there is none. */
+struct witness *witness_make(uint32_t threads, uint32_t slots);
 void witness_free(struct witness *witness);
 
 /* Reads all threads, one after the other, each as of its own moment. 0; -EBUSY: a thread was ended

@@ -16,6 +16,7 @@
 
 enum workload_answer {
 	WORK_SUBMIT, /* the slot's request is filled: hand it to the engine */
+	WORK_WAIT,   /* it goes on when it is posted (workload_post) */
 	WORK_DONE,   /* the operation has ended well */
 	WORK_FAILED, /* it failed: the result's errno says why */
 	WORK_WRONG,  /* what came back is not what was asked for: w->why says what */
@@ -39,6 +40,11 @@ struct workload_ops {
 	uint32_t does;              /* enum workload_does: to files */
 	const struct service *peer; /* ENGINE_SOCKETS: what the other end serves */
 
+	/* Service slots of a thread, which lie behind those of its operations: the two sides of
+	 * a connection that operations share. They belong to no operation: each is begun by a
+	 * post, and rests with WORK_WAIT. NULL: none. */
+	uint32_t (*services)(const struct plan *plan, uint32_t thread);
+	bool shares; /* operations share requests: what is in flight is with the peer */
 	/* Prepares the slots: memory, descriptors. 0, or -errno with w->why; nothing stays then. */
 	int (*open)(struct workload *w);
 	/* Begins an operation in a free slot. now_ns: CLOCK_MONOTONIC. */
@@ -54,8 +60,8 @@ struct workload_ops {
 struct workload {
 	const struct workload_ops *ops;
 	const struct plan *plan;
-	struct io_req *requests; /* [slots] */
-	uint32_t slots;
+	struct io_req *requests;  /* [slots + services] */
+	uint32_t slots, services; /* of operations, and behind them */
 	uint32_t thread, threads; /* which share this is, of how many */
 	bool checked; /* what comes back is checked; not where the engine performs nothing */
 	void *state;
@@ -66,8 +72,17 @@ struct workload {
 	uint32_t fd_count;
 	/* what the operations moved; read by the loop after each step */
 	uint64_t bytes, shorts;
+	/* a ring of posts: at most one for each slot at a time */
+	struct io_done *posted; /* [slots + services] */
+	uint32_t posted_at, posted_count;
 	char why[PLAN_WHY_SIZE];
 };
+
+/* Brings back a slot that waits: its step is called soon, with this result. */
+void workload_post(struct workload *w, uint32_t slot, int32_t result);
+
+/* For the loop: the oldest post; there must be one. */
+struct io_done workload_take_post(struct workload *w);
 
 /* Makes thread's share of plan->workload, with its slots. 0, or -errno with w->why. */
 int workload_open(struct workload *w, const struct plan *plan, uint32_t thread, uint32_t slots);
