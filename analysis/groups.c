@@ -27,14 +27,14 @@ static void settings_key(const struct run_view *v, char key[GROUP_KEY_SIZE])
 {
 	char cache[40], transport[40], filesystem[40], arrival[40], peer[120];
 
-	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %s %s %s %s %d %s %s %s %s %s %s",
+	snprintf(key, GROUP_KEY_SIZE, "%s %s %s %s %s %s %s %s %s %d %s %s %s %s %s %s",
 	         format_name(filesystem, sizeof filesystem, v->filesystem, 30, true),
 	         format_fixed(v->files, 0).text, format_fixed(v->fsync_every, 0).text,
 	         format_fixed(v->read_percent, 0).text, format_fixed(v->depth, 0).text,
 	         format_fixed(v->batch, 0).text, format_fixed(v->block_bytes, 0).text,
-	         format_fixed(v->rate_per_s, 3).text,
-	         (int)v->direct,
-	         format_fixed(v->delay_min_ns, 0).text, format_fixed(v->delay_max_ns, 0).text,
+	         format_fixed(v->rate_per_s, 3).text, format_fixed(v->connections, 0).text,
+	         (int)v->direct, format_fixed(v->delay_min_ns, 0).text,
+	         format_fixed(v->delay_max_ns, 0).text,
 	         format_name(cache, sizeof cache, v->cache, 30, true),
 	         format_name(transport, sizeof transport, v->transport, 30, true),
 	         format_name(arrival, sizeof arrival, v->arrival, 30, true),

@@ -167,6 +167,7 @@ static void plan_read(struct reader *r, const json_t *plan, struct run_view *v)
 	v->files = reader_number(r, plan, "files");
 	v->fsync_every = reader_number(r, plan, "fsync_every");
 	v->read_percent = reader_number(r, plan, "read_percent");
+	v->connections = reader_number(r, plan, "connections");
 	v->rate_per_s = reader_number(r, plan, "rate_per_s");
 	v->repeat = reader_number(r, plan, "repeat");
 	v->delay_min_ns = reader_number(r, plan, "delay_min_ns");

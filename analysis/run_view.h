@@ -90,7 +90,7 @@ struct run_view {
 
 	const char *study, *cell, *twin; /* twin: "null", "no-probe", or NULL: a run of its own */
 	const char *engine, *workload, *wait, *cache, *transport, *arrival, *peer, *file;
-	double depth, batch, threads, pool, block_bytes, rate_per_s, repeat;
+	double depth, batch, threads, pool, connections, block_bytes, rate_per_s, repeat;
 	double files, fsync_every, read_percent;
 	double delay_min_ns, delay_max_ns, duration_ns, warmup_ns;
 	enum view_boolean direct, synchronous;

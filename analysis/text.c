@@ -187,7 +187,7 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 		ADD("%s wanted in flight", format_count(v->depth).text);
 	}
 	const bool disk = v->workload && strncmp(v->workload, "disk-", 5) == 0;
-	if (v->block_bytes > 0 && disk)
+	if (v->block_bytes > 0 && (disk || name_is(v->workload, "socket-echo")))
 		ADD(", %s%s%s", format_bytes(v->block_bytes).text,
 		    v->direct == VIEW_TRUE    ? " direct"
 		    : v->direct == VIEW_FALSE ? " buffered"
@@ -213,6 +213,8 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 		ADD(", fsync every %s writes", format_count(v->fsync_every).text);
 	else if (v->fsync_every == 1)
 		ADD(", fsync every write");
+	if (v->connections > 0)
+		ADD(", %s connections", format_count(v->connections).text);
 	if (v->transport)
 		ADD(", %s", format_name(transport, sizeof transport, v->transport, 10, true));
 	if (v->delay_max_ns > 0 && v->delay_min_ns == v->delay_max_ns)

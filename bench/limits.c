@@ -46,7 +46,10 @@ static int check_memory(const struct plan *plan, char why[PLAN_WHY_SIZE])
 
 static int check_descriptors(const struct plan *plan, char why[PLAN_WHY_SIZE])
 {
-	const unsigned long long want = (unsigned long long)plan->depth + SPARE_FDS;
+	const bool shares = workload_find(plan->workload)->shares;
+	const uint32_t connections = shares ? plan->connections : plan->depth;
+	const char *option = shares ? "connections" : "depth";
+	const unsigned long long want = (unsigned long long)connections + SPARE_FDS;
 	struct rlimit files;
 
 	if (!(workload_find(plan->workload)->need & ENGINE_SOCKETS) ||
@@ -59,9 +62,10 @@ static int check_descriptors(const struct plan *plan, char why[PLAN_WHY_SIZE])
 		         want, (unsigned long long)files.rlim_cur);
 	else
 		snprintf(why, PLAN_WHY_SIZE,
-		         "--depth %u needs %llu descriptors, a connection for each request: "
-		         "RLIMIT_NOFILE is %llu; raise it with ulimit -n, or use --depth %llu",
-		         plan->depth, want, (unsigned long long)files.rlim_cur,
+		         "--%s %u needs %llu descriptors, a connection for each%s: "
+		         "RLIMIT_NOFILE is %llu; raise it with ulimit -n, or use --%s %llu",
+		         option, connections, want, shares ? "" : " request",
+		         (unsigned long long)files.rlim_cur, option,
 		         (unsigned long long)files.rlim_cur - SPARE_FDS);
 	return -EMFILE;
 }

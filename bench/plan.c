@@ -46,7 +46,7 @@ const struct plan_setting plan_settings[] = {
     {"pool", NULL, "N", "threads of the pool (one per request)", TYPE_COUNT, FIELD(pool), 1,
      PLAN_THREADS_MAX, NULL, 0, USE_POOL},
     {"bs", "blocksize", "SIZE", "block size", TYPE_SIZE, FIELD(block_bytes), 512, 1ull << 30, NULL,
-     0, USE_FILES},
+     0, USE_BLOCK},
     {"size", "filesize", "SIZE", "size of all files together", TYPE_SIZE, FIELD(size_bytes), 512,
      1ull << 44, NULL, 0, USE_FILES},
     {"files", "nrfiles", "N", "spread the blocks over so many files", TYPE_COUNT, FIELD(files), 1,
@@ -73,6 +73,8 @@ const struct plan_setting plan_settings[] = {
      FIELD(delay_min_ns), 0, 3600 * SECOND, NULL, 0, USE_DELAY},
     {"transport", NULL, "tcp|unix", "sockets to the peer", TYPE_ENUM, FIELD(transport), 0, 0,
      plan_transport_names, TRANSPORT_COUNT, USE_SOCKETS},
+    {"connections", NULL, "N", "that the requests of socket-multiplex share (4)", TYPE_COUNT,
+     FIELD(connections), 1, PLAN_DEPTH_MAX, NULL, 0, USE_CONNECTIONS},
     {"peer", NULL, "HOST:PORT", "the other end, started there with iostudy serve", TYPE_PEER,
      FIELD(peer), 0, 0, NULL, 0, USE_SOCKETS},
     {"seed", "randseed", "N", "of offsets, delays and block contents", TYPE_COUNT, FIELD(seed), 0,
@@ -304,25 +306,26 @@ json_t *plan_to_json(const struct plan *plan)
 	const struct workload_ops *workload = workload_find(plan->workload);
 	const uint32_t need = workload ? workload->need : 0;
 	const bool disk = need & ENGINE_FILES, socket = need & ENGINE_SOCKETS;
-	const bool delays = socket || need & ENGINE_TIMERS;
+	const bool delays = plan_uses(plan, USE_DELAY);
 	char peer[ADDRESS_TEXT_SIZE];
 
 	return json_pack(
 	    "{s:s, s:s, s:I, s:I, s:I, s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o,"
-	    " s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
+	    " s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:o, s:I, s:I, s:n, s:n, s:n, s:n}",
 	    "engine", plan->engine, "workload", plan->workload, "depth", (json_int_t)plan->depth,
 	    "batch", (json_int_t)plan->batch, "threads", (json_int_t)plan->threads, "pool",
 	    null_unless(plan->pool, plan->pool), "synchronous",
 	    engine && engine->caps & ENGINE_SYNCHRONOUS, "wait", plan_wait_names[plan->wait],
-	    "block_bytes", null_unless(disk, (json_int_t)plan->block_bytes), "size_bytes",
-	    null_unless(disk, (json_int_t)plan->size_bytes), "direct",
+	    "block_bytes", null_unless(plan_uses(plan, USE_BLOCK), (json_int_t)plan->block_bytes),
+	    "size_bytes", null_unless(disk, (json_int_t)plan->size_bytes), "direct",
 	    disk ? json_boolean(plan->direct) : json_null(), "cache",
 	    text_unless_null(plan_uses(plan, USE_CACHE) ? plan_cache_names[plan->cache] : NULL),
 	    "file", disk ? json_text(plan->file) : json_null(), "files",
 	    null_unless(disk, plan->files), "fsync_every",
 	    null_unless(plan_uses(plan, USE_WRITES) && plan->fsync, plan->fsync), "read_percent",
 	    null_unless(plan_uses(plan, USE_MIXED), plan->read_percent), "transport",
-	    text_unless_null(socket ? plan_transport_names[plan->transport] : NULL), "peer",
+	    text_unless_null(socket ? plan_transport_names[plan->transport] : NULL), "connections",
+	    null_unless(plan_uses(plan, USE_CONNECTIONS), plan->connections), "peer",
 	    text_unless_null(socket && plan->peer_named ? address_text(&plan->peer, peer) : NULL),
 	    "delay_min_ns", null_unless(delays, (json_int_t)plan->delay_min_ns), "delay_max_ns",
 	    null_unless(delays, (json_int_t)plan->delay_max_ns), "rate_per_s",

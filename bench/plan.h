@@ -61,9 +61,10 @@ struct plan {
 	struct ledger *ledger;     /* of a workload that writes, while it runs; shared */
 	/* sockets and timers */
 	uint64_t delay_min_ns, delay_max_ns;
-	uint32_t transport;  /* enum plan_transport */
-	struct address peer; /* of the other end; of ours once it is started */
-	bool peer_named;     /* by the user: none is started */
+	uint32_t transport;   /* enum plan_transport */
+	uint32_t connections; /* that requests share; 0: the workload's own default */
+	struct address peer;  /* of the other end; of ours once it is started */
+	bool peer_named;      /* by the user: none is started */
 };
 
 /* The defaults of every setting. */
@@ -97,7 +98,9 @@ enum plan_use {
 	USE_NAMED,    /* on a file that the user named */
 	USE_DELAY,    /* a socket or timer workload */
 	USE_SOCKETS,
-	USE_RATE, /* an open loop */
+	USE_RATE,        /* an open loop */
+	USE_CONNECTIONS, /* a workload whose requests share them */
+	USE_BLOCK,       /* one with blocks or messages */
 };
 
 /* Whether the setting changes anything in this run. The plan need not be complete. */

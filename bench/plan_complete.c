@@ -13,6 +13,8 @@
 #include "bench/workload.h"
 #include "engines/engine.h"
 
+enum { CONNECTIONS_DEFAULT = 4 };
+
 static const char *const use_texts[] = {
     [USE_ALWAYS] = "every run",
     [USE_TIMED] = "a run that ends with its time: --operations ends it otherwise",
@@ -27,6 +29,8 @@ static const char *const use_texts[] = {
     [USE_DELAY] = "a socket or timer workload",
     [USE_SOCKETS] = "a socket workload",
     [USE_RATE] = "an open loop (--rate)",
+    [USE_CONNECTIONS] = "a workload whose requests share connections (socket-multiplex)",
+    [USE_BLOCK] = "a disk workload or socket-echo",
 };
 
 const char *plan_use_text(enum plan_use use)
@@ -64,11 +68,15 @@ bool plan_uses(const struct plan *plan, enum plan_use use)
 	case USE_NAMED:
 		return files && plan->file_named;
 	case USE_DELAY:
-		return need & (ENGINE_SOCKETS | ENGINE_TIMERS);
+		return need & ENGINE_TIMERS || (workload && workload->peer == &serve_delay);
 	case USE_SOCKETS:
 		return need & ENGINE_SOCKETS;
 	case USE_RATE:
 		return plan->rate_per_s;
+	case USE_CONNECTIONS:
+		return workload && workload->shares;
+	case USE_BLOCK:
+		return files || (workload && workload->peer == &serve_echo);
 	}
 	return true;
 }
@@ -141,12 +149,43 @@ static int complete_disk(struct plan *plan, const struct workload_ops *workload,
 	return complete_writes(plan, why);
 }
 
-static int complete_sockets(const struct plan *plan, char why[PLAN_WHY_SIZE])
+/* Requests that share connections: every thread keeps one at least, and blocks in its calls. */
+static int complete_connections(struct plan *plan, bool synchronous, char why[PLAN_WHY_SIZE])
 {
-	if (!plan->peer_named || plan->transport == TRANSPORT_TCP)
+	const uint32_t least = plan->threads ? plan->threads : 1;
+
+	if (!plan->connections)
+		plan->connections = least > CONNECTIONS_DEFAULT ? least : CONNECTIONS_DEFAULT;
+	if (plan->connections > plan->depth)
+		plan->connections = plan->depth;
+	if (synchronous && !plan->threads)
+		plan->threads = plan->connections;
+	if (plan->connections >= plan->threads)
 		return 0;
-	snprintf(why, PLAN_WHY_SIZE, "--peer is reached by TCP: leave --transport unix out");
+	snprintf(why, PLAN_WHY_SIZE,
+	         "--threads %u needs --connections %u and --depth %u or more: every thread has one "
+	         "of its own",
+	         plan->threads, plan->threads, plan->threads);
 	return -EINVAL;
+}
+
+static int complete_sockets(struct plan *plan, const struct workload_ops *workload,
+                            bool synchronous, char why[PLAN_WHY_SIZE])
+{
+	char block[32];
+
+	if (plan->peer_named && plan->transport != TRANSPORT_TCP) {
+		snprintf(why, PLAN_WHY_SIZE,
+		         "--peer is reached by TCP: leave --transport unix out");
+		return -EINVAL;
+	}
+	if (workload->peer == &serve_echo && plan->block_bytes > SERVER_BACKLOG_MAX / 2) {
+		snprintf(why, PLAN_WHY_SIZE,
+		         "--bs %s is out of range for %s: 512 to 16m, which its peer keeps",
+		         units_format_size(plan->block_bytes, block), workload->name);
+		return -ERANGE;
+	}
+	return workload->shares ? complete_connections(plan, synchronous, why) : 0;
 }
 
 int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
@@ -163,7 +202,7 @@ int plan_complete(struct plan *plan, char why[PLAN_WHY_SIZE])
 	if (workload->need & ENGINE_FILES)
 		err = complete_disk(plan, workload, why);
 	else if (workload->need & ENGINE_SOCKETS)
-		err = complete_sockets(plan, why);
+		err = complete_sockets(plan, workload, engine->caps & ENGINE_SYNCHRONOUS, why);
 	if (err)
 		return err;
 	if (engine->caps & ENGINE_SYNCHRONOUS) {

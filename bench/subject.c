@@ -81,7 +81,10 @@ static int open_engine(struct engine *engine, const struct subject *subject,
 	const struct engine_config config = {
 	    .requests = w->requests,
 	    .slots = w->slots + w->services,
-	    .threads = (uint32_t)share_of(plan->pool, plan->threads, index),
+	    /* of a pool: one per request, and only a service's requests come to the engine */
+	    .threads = w->ops->shares && !plan->pool
+	                   ? w->services
+	                   : (uint32_t)share_of(plan->pool, plan->threads, index),
 	    .need = w->ops->need,
 	    .memory = w->memory,
 	    .memory_bytes = w->memory_bytes,

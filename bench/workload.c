@@ -8,8 +8,8 @@
 #include <string.h>
 
 const struct workload_ops *const workload_table[] = {
-    &disk_randread, &disk_seqread, &disk_randwrite, &disk_seqwrite, &disk_randrw,
-    &disk_fsync,    &socket_delay, &timer_delay,    NULL,
+    &disk_randread, &disk_seqread, &disk_randwrite,   &disk_seqwrite, &disk_randrw, &disk_fsync,
+    &socket_delay,  &socket_echo,  &socket_multiplex, &timer_delay,   NULL,
 };
 
 const struct workload_ops *workload_find(const char *name)

@@ -89,7 +89,7 @@ int workload_open(struct workload *w, const struct plan *plan, uint32_t thread, 
 void workload_close(struct workload *w);
 
 extern const struct workload_ops disk_randread, disk_seqread, disk_randwrite, disk_seqwrite,
-    disk_randrw, disk_fsync, socket_delay, timer_delay;
+    disk_randrw, disk_fsync, socket_delay, socket_echo, socket_multiplex, timer_delay;
 extern const struct workload_ops *const workload_table[]; /* all of them; ends with NULL */
 const struct workload_ops *workload_find(const char *name);
 
