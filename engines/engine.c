@@ -6,22 +6,32 @@
 #include "engines/internal.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 const struct engine_ops *const engine_table[] = {
-    &engine_blocking,      &engine_pool,
-    &engine_posix_aio,     &engine_posix_aio_signal,
-    &engine_libaio,        &engine_epoll,
-    &engine_epoll_offload, &engine_uring,
-    &engine_uring_defer,   &engine_uring_sqpoll,
-    &engine_uring_iopoll,  &engine_uring_async,
-    &engine_null,          NULL,
+    &engine_blocking,
+    &engine_pool,
+    &engine_posix_aio,
+    &engine_posix_aio_signal,
+    &engine_libaio,
+    &engine_epoll,
+    &engine_epoll_offload,
+    &engine_uring,
+    &engine_uring_defer,
+    &engine_uring_sqpoll,
+    &engine_uring_iopoll,
+    &engine_uring_async,
+    &engine_port,
+    &engine_null,
+    NULL,
 };
 
 enum { OWNER_CALLER, OWNER_ENGINE };
@@ -157,6 +167,18 @@ void engine_call_end(const struct engine *e, uint32_t slot)
 {
 	if (e->config.hooks.call_end)
 		e->config.hooks.call_end(e->config.hooks.context, slot);
+}
+
+void engine_futex_wait(uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+	const struct timespec time = engine_wait_time(timeout_ns);
+
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &time, NULL, 0);
+}
+
+void engine_futex_wake(uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 int engine_reason(char why[ENGINE_WHY_SIZE], int error, const char *format, ...)

@@ -15,7 +15,8 @@
 
 extern const struct engine_ops engine_blocking, engine_pool, engine_posix_aio,
     engine_posix_aio_signal, engine_libaio, engine_epoll, engine_epoll_offload, engine_uring,
-    engine_uring_defer, engine_uring_sqpoll, engine_uring_iopoll, engine_uring_async, engine_null;
+    engine_uring_defer, engine_uring_sqpoll, engine_uring_iopoll, engine_uring_async, engine_port,
+    engine_null;
 
 /* A wait without end, where a call wants a time all the same: 34 years. */
 #define ENGINE_FOR_EVER_S (1L << 30)
@@ -31,6 +32,10 @@ static inline struct timespec engine_wait_time(int64_t timeout_ns)
 	    .tv_nsec = timeout_ns % 1000000000,
 	};
 }
+
+/* Waits while the word is value, at most so long (below 0: for ever); may return early. */
+void engine_futex_wait(uint32_t *word, uint32_t value, int64_t timeout_ns);
+void engine_futex_wake(uint32_t *word); /* one thread */
 
 /* For an engine that looks at a request again when it completes, where only the kernel stood
  * between the thread that submitted it and the one that reaps: makes the hand-over visible. */

@@ -8,7 +8,6 @@
 #include "engines/internal.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +15,6 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Of a worker: the blocking calls need little, the hooks some, a sanitizer most. */
@@ -47,18 +45,6 @@ struct pool {
 	uint32_t wanted; /* completions for which the reaper waits; 0: it does not */
 	uint32_t wakes;  /* futex of the reaper: how often it was woken */
 };
-
-static void futex_wait(uint32_t *word, uint32_t value, int64_t timeout_ns)
-{
-	const struct timespec time = engine_wait_time(timeout_ns);
-
-	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &time, NULL, 0);
-}
-
-static void futex_wake(uint32_t *word)
-{
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
-}
 
 /* Takes the oldest request. False: the pool is closing. */
 static bool pool_take(struct pool *p, uint32_t *slot)
@@ -93,7 +79,7 @@ static void pool_complete(struct pool *p, uint32_t slot, int32_t result)
 	}
 	pthread_mutex_unlock(&p->done_lock);
 	if (wake)
-		futex_wake(&p->wakes);
+		engine_futex_wake(&p->wakes);
 	if (announce)
 		eventfd_write(p->event, 1);
 }
@@ -107,7 +93,7 @@ static void *pool_work(void *argument)
 
 	engine_thread_begin(e);
 	__atomic_fetch_add(&p->begun, 1, __ATOMIC_RELEASE);
-	futex_wake(&p->begun);
+	engine_futex_wake(&p->begun);
 	while (pool_take(p, &slot)) {
 		int32_t result;
 
@@ -118,7 +104,7 @@ static void *pool_work(void *argument)
 	}
 	engine_thread_end(e);
 	__atomic_store_n(&w->gone, 1, __ATOMIC_RELEASE);
-	futex_wake(&w->gone);
+	engine_futex_wake(&w->gone);
 	return NULL;
 }
 
@@ -186,7 +172,7 @@ static int pool_start(struct engine *e, uint32_t wanted, char why[ENGINE_WHY_SIZ
 	pthread_attr_destroy(&attributes);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	while ((begun = __atomic_load_n(&p->begun, __ATOMIC_ACQUIRE)) < p->started)
-		futex_wait(&p->begun, begun, -1);
+		engine_futex_wait(&p->begun, begun, -1);
 	return error ? pool_refused(e, wanted, error, why) : 0;
 }
 
@@ -205,7 +191,7 @@ static void pool_stop(struct pool *p)
 		struct pool_worker *w = &p->workers[i];
 
 		while (!__atomic_load_n(&w->gone, __ATOMIC_ACQUIRE)) {
-			futex_wait(&w->gone, 0, 1000000);
+			engine_futex_wait(&w->gone, 0, 1000000);
 			if (!__atomic_load_n(&w->gone, __ATOMIC_ACQUIRE))
 				pthread_kill(w->thread, p->signal);
 		}
@@ -303,7 +289,7 @@ static int pool_reap(struct engine *e, struct io_done *done, uint32_t min, uint3
 		p->wanted = min;
 		pthread_mutex_unlock(&p->done_lock);
 		/* Whatever ends it, a signal included, ends this reap. */
-		futex_wait(&p->wakes, wakes, timeout_ns);
+		engine_futex_wait(&p->wakes, wakes, timeout_ns);
 		pthread_mutex_lock(&p->done_lock);
 		p->wanted = 0;
 	}

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-static const uint64_t URING_CANCEL = UINT64_MAX; /* no slot: the answer to a cancellation */
+/* No slots: the answer to a cancellation, and what ends the wait of the thread that reaps. */
+static const uint64_t URING_CANCEL = UINT64_MAX, URING_WAKE = UINT64_MAX - 1;
 
 /* Whether the data lies in one registered buffer; which, in *index. */
 static bool uring_buffer(const struct engine *e, const struct io_req *r, uint16_t *index)
@@ -224,7 +225,9 @@ static uint32_t uring_take(struct engine *e, struct io_done *done, uint32_t max)
 	for (; head != tail && n < max; head++) {
 		const struct io_uring_cqe *cqe = &cq->cqes[head & mask];
 
-		if (cqe->user_data == URING_CANCEL)
+		if (cqe->user_data == URING_WAKE)
+			u->woken = true;
+		if (cqe->user_data == URING_CANCEL || cqe->user_data == URING_WAKE)
 			continue;
 		done[n].slot = (uint32_t)cqe->user_data;
 		done[n].result = uring_result(e, done[n].slot, cqe->res);
@@ -270,15 +273,29 @@ static int uring_reap(struct engine *e, struct io_done *done, uint32_t min, uint
                       int64_t timeout_ns)
 {
 	struct uring *u = e->state;
-	uint32_t n = uring_take(e, done, max);
+	uint32_t n;
 	int error;
 
-	if (n == max || ((n >= min || timeout_ns == 0) && !uring_kept(u, n)))
+	u->woken = false;
+	n = uring_take(e, done, max);
+	if (n == max || u->woken || ((n >= min || timeout_ns == 0) && !uring_kept(u, n)))
 		return (int)n;
 	error = uring_wait(u, n < min && timeout_ns != 0 ? min - n : 0, timeout_ns);
 	if (error && n == 0)
 		return error;
 	return (int)(n + uring_take(e, done + n, max - n));
+}
+
+void uring_wake(struct engine *e)
+{
+	struct uring *u = e->state;
+	struct io_uring_sqe *sqe = &u->ring.sq.sqes[u->tail & *u->ring.sq.kring_mask];
+
+	if (!uring_room(u)) /* then there are completions for the waiter */
+		return;
+	io_uring_prep_nop(sqe);
+	sqe->user_data = URING_WAKE;
+	uring_push(u, 1);
 }
 
 /* Asks the kernel to take back everything in flight. */

@@ -33,6 +33,7 @@ struct uring {
 	struct __kernel_timespec *deadlines; /* [slots] */
 	uint32_t buffers;                    /* registered; 0: none */
 	bool files;                          /* are registered */
+	bool woken;                          /* of the reaping thread: uring_wake was seen */
 };
 
 static inline bool uring_is(const struct engine *e, enum uring_variant variant)
@@ -42,5 +43,8 @@ static inline bool uring_is(const struct engine *e, enum uring_variant variant)
 
 int uring_open(struct engine *e, char why[ENGINE_WHY_SIZE]);
 void uring_teardown(struct uring *u);
+
+/* Ends the wait of the thread in reap, or its next one; from the submitting side. */
+void uring_wake(struct engine *e);
 
 #endif

@@ -266,9 +266,10 @@ TEST(engine_wrappers, give_requests_their_errors)
 TEST(engine_table, finds_each_engine_by_its_name)
 {
 	static const char *const names[] = {
-	    "blocking",     "pool",          "posix-aio", "posix-aio-signal", "libaio",
-	    "epoll",        "epoll-offload", "uring",     "uring-defer",      "uring-sqpoll",
-	    "uring-iopoll", "uring-async",   "null"};
+	    "blocking",    "pool",         "posix-aio",     "posix-aio-signal",
+	    "libaio",      "epoll",        "epoll-offload", "uring",
+	    "uring-defer", "uring-sqpoll", "uring-iopoll",  "uring-async",
+	    "port",        "null"};
 
 	for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		REQUIRE(engine_table[i]);
