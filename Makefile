@@ -22,16 +22,17 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(
 SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(findstring thread,$(SANITIZE)),-Wno-tsan)
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
 ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
-LIBS     := -luring -laio -lbpf -ljansson -linih -lm -pthread
+LIBS     := -luring -laio -lbpf -ljansson -linih -lm -l:libboost_context.a -pthread
 
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libaio-dev \
+            libboost-context-dev \
             libjansson-dev libinih-dev libgtest-dev linux-libc-dev
 TEST_PACKAGES := locales e2fsprogs xfsprogs btrfs-progs
 LINT_PACKAGES := clang-format mandoc
 TIDY_PACKAGES := clang-tidy
 sources  = $(wildcard $(1)/*.c)
 objects  = $(patsubst %.c,$(BUILD)/%.o,$(1))
-LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench probes analysis,$(call sources,$(d))))
+LIB_SRC  := $(filter-out %.bpf.c,$(foreach d,engines bench bench/scenario probes analysis,$(call sources,$(d))))
 CLI_SRC  := $(call sources,cli)
 TEST_SRC := $(call sources,tests)
 TEST_CC  := $(wildcard tests/*.cc)

@@ -232,8 +232,7 @@ int port_associate(struct port *p, int fd, uint64_t key)
 		uint64_t *grown = realloc(p->keys, count * sizeof *grown);
 
 		if (grown) {
-			memset(grown + p->key_count, 0,
-			       (count - p->key_count) * sizeof *grown);
+			memset(grown + p->key_count, 0, (count - p->key_count) * sizeof *grown);
 			p->keys = grown;
 			p->key_count = count;
 		} else {

@@ -30,10 +30,10 @@ struct port_thread {
 	struct port_thread *below; /* on the stack of waiting threads */
 	struct port_packet *packets;
 	uint32_t max, given;
-	uint32_t turn;  /* futex: raised when the wait is over */
-	uint8_t waits;  /* is on the stack */
-	uint8_t leads;  /* was given the lead while it waited */
-	uint8_t runs;   /* counts towards the concurrency */
+	uint32_t turn; /* futex: raised when the wait is over */
+	uint8_t waits; /* is on the stack */
+	uint8_t leads; /* was given the lead while it waited */
+	uint8_t runs;  /* counts towards the concurrency */
 	uint64_t released;
 };
 
@@ -47,7 +47,7 @@ struct port {
 	uint32_t concurrency, running;
 	struct port_thread *waiting; /* the last that came, first */
 	uint32_t waiting_count;
-	uint8_t led;     /* a thread is in the ring's reap, or about to be */
+	uint8_t led; /* a thread is in the ring's reap, or about to be */
 	uint8_t stopped;
 	uint64_t *keys; /* [key_count], by descriptor */
 	uint32_t key_count;
@@ -66,8 +66,8 @@ int port_submit(struct port *p, const uint32_t *slots, uint32_t n);
  * Waits for packets: at least one, at most max (>= 1). The thread counted as running until this
  * call, and does so again when it returns a number above 0. timeout_ns: 0 looks, below 0 waits
  * for ever; it begins anew when the thread is given the lead or, leading, hands packets to
- * another. 0 after a time-out; it may come early, as after a signal. -ECANCELED: the port is stopped. Other
- * -errno: the ring broke.
+ * another. 0 after a time-out; it may come early, as after a signal. -ECANCELED: the port is
+ * stopped. Other -errno: the ring broke.
  */
 int port_get(struct port *p, struct port_thread *me, struct port_packet *packets, uint32_t max,
              int64_t timeout_ns);
