@@ -14,7 +14,9 @@ null_run() { # PROGRAM [OPTION...]
 }
 null_ns() { for _ in 1 2 3 4 5; do null_run "$1"; done |
 	jq -s 'map(.summary.cpu_ns_per_operation) | sort | .[2]'; }
-heavier_make() { make --no-print-directory -s BUILD="${build#"$PWD"/}" HEAVIER_CYCLES="$1" heavier; }
+heavier_make() {
+	make --no-print-directory -s BUILD="${build#"$PWD"/}" HEAVIER_CYCLES="$1" heavier
+}
 
 plain=$(null_ns "$build/iostudy")
 heavier_make 100

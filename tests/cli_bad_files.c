@@ -72,8 +72,8 @@ TEST(bad_files, are_named_by_line_and_their_good_runs_are_used)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct process_result r;
 
-		process_run(
-		    &(struct process){.argv = rows[i].arguments, .directory = directory}, &r);
+		process_run(&(struct process){.argv = rows[i].arguments, .directory = directory},
+		            &r);
 		CHECK_STATUS(&r, 1);
 		CHECK(r.out_bytes > 100);
 		for (size_t k = 0; k < sizeof lines / sizeof lines[0]; k++)
