@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { COMMANDS_READ = 16, FIRST_LOOKS = 7, LOOKS_APART = 10 };
+enum { COMMANDS_READ = 16, FIRST_LOOKS = 7, LOOKS_APART = 30, MANY_THREADS = 256 };
 
 static uint64_t own_cpu_ns(void)
 {
@@ -162,7 +162,7 @@ int observe_begin(struct observation *o)
 	return error;
 }
 
-int observe_look(struct observation *o)
+int observe_look(struct observation *o, bool reading)
 {
 	int error = 0;
 
@@ -170,10 +170,11 @@ int observe_look(struct observation *o)
 		read_command(&o->targets[i]); /* a command has another name after its exec */
 
 	o->looks++;
-	if (watch_births(&o->watch) != o->births || o->looks < FIRST_LOOKS ||
-	    o->looks % LOOKS_APART == 0)
+	if (watch_births(&o->watch) != o->births || o->looks % LOOKS_APART == 0 ||
+	    (o->looks < FIRST_LOOKS && o->now.thread_count < MANY_THREADS))
 		error = take_census(o);
-	if (!error)
+	o->alive = watch_living(&o->watch) > 0;
+	if (!error && reading)
 		error = take_reading(o, o->last);
 	if (!error && !o->alive)
 		error = -ESRCH;

@@ -64,9 +64,9 @@ int observe_add(struct observation *o, pid_t pid, char why[OBSERVE_WHY_SIZE]);
 /* Opens the window. 0 or -errno. */
 int observe_begin(struct observation *o);
 
-/* A look in passing: reads the totals and, where threads have been born, names the new ones while
- * they live. -ESRCH when no thread lives any more. */
-int observe_look(struct observation *o);
+/* A look in passing: where threads have been born, names the new ones while they live; and takes
+ * a reading (o->last) if one is wanted. -ESRCH when no thread lives any more. */
+int observe_look(struct observation *o, bool reading);
 
 /* Closes the window. It can be closed again, later. 0 or -errno. */
 int observe_end(struct observation *o);

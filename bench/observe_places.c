@@ -41,15 +41,19 @@ static bool is_open_call(const struct place_key *key)
 	return key->call == SYS_openat || key->call == SYS_open;
 }
 
-static const char *name_of(const struct observation *o, const struct place_key *place)
+/* By its whole path where that was seen in time; else its last part, as the kernel has it. */
+static const char *name_of(const struct observation *o, const struct place_key *place,
+                           const struct place_sum *sum)
 {
+	const char *name;
 	char key[64];
 
 	if (is_open_call(place))
 		snprintf(key, sizeof key, "open:%x", place->process);
 	else
 		observe_place_key(key, place, true);
-	return json_string_value(json_object_get(o->names, key));
+	name = json_string_value(json_object_get(o->names, key));
+	return name || !sum || !*sum->name ? name : sum->name;
 }
 
 static uint8_t object_of(const struct observation *o, const struct place_key *place)
@@ -97,14 +101,15 @@ static struct row *row_find(struct rows *rows, const struct row *like)
 }
 
 /* The row of a place, which need not have anything in it yet. */
-static struct row *row_of(struct observation *o, struct rows *rows, const struct place_key *place)
+static struct row *row_of(struct observation *o, struct rows *rows, const struct place_key *place,
+                          const struct place_sum *sum)
 {
 	struct row like = {.key = *place};
 	char key[64];
 
 	observe_place_key(key, place, false);
 	like.object = object_of(o, place);
-	like.name = name_of(o, place);
+	like.name = name_of(o, place, sum);
 	like.function = json_string_value(json_object_get(o->functions, key));
 	return row_find(rows, &like);
 }
@@ -117,6 +122,7 @@ static int by_key(const void *left, const void *right)
 static void add_sums(struct observation *o, struct rows *rows)
 {
 	qsort(o->begin.places, o->begin.place_count, sizeof *o->begin.places, by_key);
+	qsort(o->now.places, o->now.place_count, sizeof *o->now.places, by_key);
 	for (size_t i = 0; i < o->now.place_count; i++) {
 		const struct watch_place *place = &o->now.places[i], *before = NULL;
 		struct row *row;
@@ -124,12 +130,12 @@ static void add_sums(struct observation *o, struct rows *rows)
 		if (o->begin.place_count)
 			before = bsearch(place, o->begin.places, o->begin.place_count,
 			                 sizeof *place, by_key);
-		if (before && before->sum.asleep_ns >= place->sum.asleep_ns)
-			continue;
-		row = row_of(o, rows, &place->key);
+		if ((before ? before->sum.asleep_ns : 0) >= place->sum.asleep_ns)
+			continue; /* nobody slept there in the window */
+		row = row_of(o, rows, &place->key, &place->sum);
 		if (!row)
 			continue;
-		if (row->objects && row->name && name_of(o, &place->key) != row->name)
+		if (row->objects && row->name && name_of(o, &place->key, &place->sum) != row->name)
 			row->name = NULL;
 		row->objects += place->key.object != OBJECT_NONE;
 		row->asleep_ns += place->sum.asleep_ns - (before ? before->sum.asleep_ns : 0);
@@ -141,11 +147,14 @@ static void add_threads(struct observation *o, struct rows *rows)
 {
 	for (size_t i = 0; i < o->now.thread_count; i++) {
 		const struct census_record *thread = &o->now.threads[i];
+		const struct watch_place *place;
 		struct row *row;
 
 		if (!thread->place_since)
 			continue;
-		row = row_of(o, rows, &thread->place);
+		place = bsearch(&thread->place, o->now.places, o->now.place_count, sizeof *place,
+		                by_key);
+		row = row_of(o, rows, &thread->place, place ? &place->sum : NULL);
 		if (!row)
 			continue;
 		row->threads_now++;

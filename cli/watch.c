@@ -139,7 +139,7 @@ static int watch_window(struct session *s)
 			break;
 		if (end_ns && witness_now_ns() >= end_ns)
 			break;
-		error = observe_look(o);
+		error = observe_look(o, !r->batch);
 		if (error || r->batch ||
 		    o->last->time_ns < s->line_ns + (uint64_t)r->interval_ns * 9 / 10)
 			continue;

@@ -76,23 +76,25 @@ static __always_inline void place_file(struct place_key *place, struct file *fil
 }
 
 /* What a worker has in hand. */
-static __always_inline void place_worker(struct place_key *place, struct io_worker *worker)
+static __always_inline struct file *place_worker(struct place_key *place, struct io_worker *worker)
 {
 	struct io_wq_work *work = BPF_CORE_READ(worker, cur_work);
 	struct io_kiocb *request = NULL;
 	struct file *file;
 
 	if (!work || !bpf_core_field_exists(request->work))
-		return;
+		return NULL;
 	request = (void *)work - bpf_core_field_offset(request->work);
 	place->operation = BPF_CORE_READ(request, opcode);
 	file = BPF_CORE_READ(request, file);
 	if (file)
 		place_file(place, file);
+	return file;
 }
 
-/* The call and its object. */
-static __always_inline int32_t place_call(struct task_struct *task, struct place_key *place)
+/* The call and its object. *fd: by which it was reached, or -1. */
+static __always_inline struct file *place_call(struct task_struct *task, struct place_key *place,
+                                               int32_t *reached)
 {
 	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 	const long number = registers->orig_ax;
@@ -100,26 +102,47 @@ static __always_inline int32_t place_call(struct task_struct *task, struct place
 	struct file *file;
 
 	if (number < 0 || number >= PARK_SYSCALLS)
-		return -1;
+		return NULL;
 	place->call = number;
 	switch (knobs.objects[number]) {
 	case CALL_FUTEX:
 		place->object = OBJECT_FUTEX;
-		return -1;
+		return NULL;
 	case CALL_FD_SECOND:
 		fd = registers->si;
 		break;
 	case CALL_FD:
 		break;
 	default:
-		return -1;
+		return NULL;
 	}
 	fd = (uint32_t)fd;
 	file = file_of(task, fd);
 	if (!file)
-		return -1;
+		return NULL;
 	place_file(place, file);
-	return fd;
+	*reached = fd;
+	return file;
+}
+
+static __always_inline bool place_same(const struct place_key *a, const struct place_key *b)
+{
+	const uint64_t *x = (const uint64_t *)a, *y = (const uint64_t *)b;
+
+	_Static_assert(sizeof(struct place_key) == 24, "compared by words");
+	return x[0] == y[0] && x[1] == y[1] && x[2] == y[2];
+}
+
+/* A place in which nobody has slept yet gets its name while the file is there. */
+static __always_inline void place_name(const struct place_key *place, struct file *file)
+{
+	struct place_sum new = {};
+
+	if (bpf_map_lookup_elem(&places, place))
+		return;
+	bpf_probe_read_kernel_str(new.name, sizeof(new.name),
+	                          BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	bpf_map_update_elem(&places, place, &new, BPF_NOEXIST);
 }
 
 static __noinline int place_add(struct place_key *key, uint64_t ns, uint32_t ended)
@@ -189,6 +212,7 @@ static __noinline int place_open(struct task_struct *task, struct park_thread *t
                                  uint64_t now_ns)
 {
 	struct place_key place = {.call = PLACE_NO_CALL};
+	struct file *file = NULL;
 	int32_t fd = -1;
 
 	if (!task || !t)
@@ -198,9 +222,11 @@ static __noinline int place_open(struct task_struct *task, struct park_thread *t
 	place.state = (word & WORD_STATE) - 1;
 	place.class = word >> WORD_CLASS_SHIFT & 0xff;
 	if (place.class == CLASS_WORKER_BUSY)
-		place_worker(&place, task->worker_private);
+		file = place_worker(&place, task->worker_private);
 	else if (!(task->flags & (PF_IO_WORKER | PF_USER_WORKER)))
-		fd = place_call(task, &place);
+		file = place_call(task, &place, &fd);
+	if (file && !place_same(&place, &t->place))
+		place_name(&place, file);
 	t->place = place;
 	t->place_fd = fd;
 	barrier();

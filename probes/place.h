@@ -13,7 +13,8 @@ enum {
 	PLACES_MAX = 1 << 14,    /* places that are told apart; beyond, objects are not */
 	PROCESSES_MAX = 1 << 14, /* living processes watched at once */
 	CENSUS_FRAMES = 16,      /* of a sleeper's kernel stack, the innermost first */
-	PLACE_NO_CALL = 0xffff,  /* outside a system call: a fault, or a thread of the kernel's */
+	PLACE_NAME_SIZE = 32,
+	PLACE_NO_CALL = 0xffff, /* outside a system call: a fault, or a thread of the kernel's */
 };
 
 /* What a sleeping thread's call works on. */
@@ -48,7 +49,8 @@ struct place_key {
 
 struct place_sum {
 	uint64_t asleep_ns;
-	uint64_t sleeps; /* that have ended */
+	uint64_t sleeps;            /* that have ended */
+	char name[PLACE_NAME_SIZE]; /* the last part of its file's name, cut to fit; or empty */
 };
 
 /* A process that is watched. */

@@ -84,6 +84,16 @@ uint64_t watch_births(const struct watch *w)
 	return ((const struct bpf_probe *)w->probe.state)->totals->births;
 }
 
+uint64_t watch_living(const struct watch *w)
+{
+	const struct bpf_probe *b = w->probe.state;
+	uint64_t ended = 0;
+
+	for (int k = 0; k < KIND_COUNT; k++)
+		ended += b->totals->dead[k].threads;
+	return b->totals->births > ended ? b->totals->births - ended : 0;
+}
+
 int watch_read(struct watch *w, struct probe_reading *reading)
 {
 	return probe_read(&w->probe, reading);

@@ -66,6 +66,9 @@ int watch_begin(struct watch *w);
 /* Tells that a thread (census_record.number) is of another kind than it seems. */
 void watch_tell(struct watch *w, uint64_t number, enum thread_kind kind);
 
+/* How many threads live: cheap, and off by who is just born or ends. */
+uint64_t watch_living(const struct watch *w);
+
 /* How many threads there have been: a census is worth its while when it has grown. */
 uint64_t watch_births(const struct watch *w);
 
