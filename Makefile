@@ -39,7 +39,7 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench bench-diff findings lint tidy format install uninstall clean packages lint-packages \
+.PHONY: all demo test bench field bench-diff findings lint tidy format install uninstall clean packages lint-packages \
         tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
@@ -153,6 +153,13 @@ bench-diff: packages
 	@./.ci/packages jq
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 	@bench/diff.sh $(BUILD)
+# Real programs, watched: writes docs/field.md anew. Takes minutes, and root.
+FIELD_PACKAGES := fio nodejs redis-server redis-tools nginx postgresql curl python3
+field: packages
+	@./.ci/packages $(FIELD_PACKAGES)
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@docs/field.sh $(BUILD) > $(BUILD)/field.md
+	@mv $(BUILD)/field.md docs/field.md
 
 # The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
 lint: lint-packages

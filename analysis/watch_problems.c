@@ -56,23 +56,6 @@ static bool crew_exhausted(const json_t *crew)
 	return futex > 0 && futex < 0.02 * alive && parked > 0.8 * alive;
 }
 
-static bool has_waiter(const struct watch_facts *f)
-{
-	const json_t *places = json_object_get(f->watch, "places"), *place;
-	size_t i;
-
-	json_array_foreach(places, i, place)
-	{
-		const char *call = watch_string(place, "syscall");
-
-		if (watch_number(place, "threads_now") > 0 &&
-		    (strncmp(call, "epoll_", 6) == 0 || strcmp(call, "io_uring_enter") == 0 ||
-		     strcmp(call, "poll") == 0 || strcmp(call, "futex") == 0))
-			return true;
-	}
-	return false;
-}
-
 /* Where most of the parked threads of the application are: "openat of fifo /tmp/f". */
 static void say_place(const struct watch_facts *f, struct finding *out)
 {
@@ -106,7 +89,7 @@ void watch_pool_exhausted(const struct watch_facts *f, struct finding *out)
 	{
 		const double threads = watch_number(crew, "threads_now");
 
-		if (!crew_exhausted(crew) || !has_waiter(f))
+		if (!crew_exhausted(crew) || threads >= f->threads)
 			continue;
 		out->raised = f->lost > 0 ? WITHHELD : RAISED;
 		out->severity = "crit";

@@ -32,11 +32,11 @@ static bool is_in(const struct census_record *thread, enum thread_state state)
 	return (thread->word & WORD_STATE) == (uint32_t)state + 1;
 }
 
-/* What it opens need not be a file; but no connection is opened so. */
+/* What it opens may be a FIFO; but reading one is what a connection's thread does. */
 static bool is_on_file(const struct place_key *place)
 {
 	return place->object == OBJECT_FILE || place->object == OBJECT_DEVICE ||
-	       place->object == OBJECT_FIFO || place->call == SYS_openat || place->call == SYS_open;
+	       place->call == SYS_openat || place->call == SYS_open;
 }
 
 static void crew_add(struct crew *crew, const struct census_record *thread, uint64_t begin_ns)

@@ -82,3 +82,64 @@ TEST(watch_truth, who_slept_before_attaching_is_named_with_call_and_object)
 	watch_census_free(&census);
 	watch_close(&watch);
 }
+
+/* bpftrace#2809, lightswitch#319: entries vanish when a table is full. */
+TEST(watch_truth, thousands_of_sleepers_are_all_there_before_and_after_thousands_came_and_went)
+{
+	static const char *const many[] = {"hold", "futex=3000", NULL};
+	static const char *const brief[] = {"churn", "5000", NULL};
+	static struct probe_reading reading;
+	struct watch_census census = {0};
+	struct program sleepers, churn;
+	struct watch watch;
+	uint32_t process;
+
+	OPEN_WATCH(&watch, false);
+	REQUIRE(program_start(&sleepers, "parkers", many));
+	REQUIRE(program_expect(&sleepers, "ready"));
+	REQUIRE(program_start(&churn, "parkers", brief));
+	REQUIRE(program_expect(&churn, "ready"));
+	CHECK_EQUAL(watch_add(&watch, sleepers.pid, &process), 0);
+	CHECK_EQUAL(watch_add(&watch, churn.pid, &process), 0);
+	CHECK_EQUAL(watch_begin(&watch), 0);
+	CHECK(census_settle(&watch, &census, 3002));
+	program_send(&churn, 'g');
+	CHECK(program_expect(&churn, "done"));
+	CHECK(census_settle(&watch, &census, 3002));
+	CHECK_EQUAL(objects(&census, OBJECT_FUTEX), 3000);
+	CHECK_EQUAL(watch_births(&watch), 3002 + 5000);
+	CHECK_EQUAL(watch_living(&watch), 3002);
+	CHECK_EQUAL(watch_read(&watch, &reading), 0);
+	CHECK_EQUAL(reading.lost, 0);
+	program_end(&sleepers);
+	program_end(&churn);
+	watch_census_free(&census);
+	watch_close(&watch);
+}
+
+TEST(watch_truth, begun_in_mid_storm_the_census_is_exact)
+{
+	static const char *const arguments[] = {"storm", "6", NULL};
+
+	if (geteuid() != 0)
+		SKIP("only root may load BPF programs");
+	for (int i = 0; i < 3 && !test_has_failed(); i++) {
+		struct watch_census census = {0};
+		struct program program;
+		struct watch watch;
+		uint32_t process;
+
+		OPEN_WATCH(&watch, true);
+		REQUIRE(program_start(&program, "parkers", arguments));
+		REQUIRE(program_expect(&program, "ready"));
+		CHECK_EQUAL(watch_add(&watch, program.pid, &process), 0);
+		CHECK_EQUAL(watch_begin(&watch), 0);
+		program_send(&program, 'f');
+		CHECK(program_expect(&program, "frozen"));
+		CHECK(census_settle(&watch, &census, 13));
+		CHECK_EQUAL(objects(&census, OBJECT_PIPE), 13);
+		program_end(&program);
+		watch_census_free(&census);
+		watch_close(&watch);
+	}
+}
