@@ -39,7 +39,9 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all demo test bench field bench-diff findings lint tidy format install uninstall clean packages lint-packages \
+PAGE_PACKAGES := nodejs npm
+
+.PHONY: all page demo test bench field bench-diff findings lint tidy format install uninstall clean packages lint-packages \
         tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
@@ -75,12 +77,29 @@ $(BUILD)/%.skel.h: $(BUILD)/%.bpf.o
 
 $(call objects,$(filter-out %.bpf.c,$(wildcard probes/*.c))): $(SKELETONS)
 
-$(BUILD)/libiostudy.a: $(call objects,$(LIB_SRC))
+$(BUILD)/libiostudy.a: $(call objects,$(LIB_SRC)) $(BUILD)/page.o
 	@rm -f $@
 	$(AR) rcs $@ $^
 
 $(BUILD)/iostudy: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# The page of report -o x.html, one for all builds: the linker lays it into the program. PAGE=FILE
+# takes one that was built elsewhere; an empty one is none.
+PAGE ?= build/report.html
+build/report.html: $(wildcard analysis/page/* analysis/page/src/*) analysis/page/.npmrc .ci/page
+	@mkdir -p $(@D)
+	@.ci/page $@
+
+$(BUILD)/page.o: $(PAGE)
+	@mkdir -p $(@D)/page
+	@cp $< $(@D)/page/report.html
+	cd $(@D)/page && ld -r -b binary -z noexecstack -o ../page.o report.html
+
+# Tries again what an earlier build went without.
+page:
+	@[ -s $(PAGE) ] || rm -f $(PAGE)
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 
 # The engine that CONTRIBUTING.md shows, of that very text.
 $(BUILD)/tests/example.c: CONTRIBUTING.md

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +131,8 @@ static void cell_finish(struct cell *cell, struct summary *summaries, const size
 }
 
 /* Sorts the numbers of the runs by their cells, and finishes each cell. */
-static void cells_finish(struct groups *g, struct summary *summaries, const size_t *cell_of,
-                         size_t *places, double *samples)
+static void cells_finish(struct groups *g, struct summary *summaries, size_t *places,
+                         double *samples)
 {
 	size_t at = 0;
 
@@ -142,8 +141,8 @@ static void cells_finish(struct groups *g, struct summary *summaries, const size
 		at += g->cells[c].runs;
 	}
 	for (size_t i = 0; i < g->run_count; i++)
-		if (cell_of[i] != SIZE_MAX)
-			places[g->cells[cell_of[i]].group++] = i;
+		if (g->cell_of[i] != SIZE_MAX)
+			places[g->cells[g->cell_of[i]].group++] = i;
 	for (size_t c = 0; c < g->cell_count; c++)
 		cell_finish(&g->cells[c], summaries, places + g->cells[c].group - g->cells[c].runs,
 		            samples);
@@ -212,21 +211,23 @@ int groups_make(struct groups *g, json_t *const *runs, size_t count)
 	g->cells = calloc(room, sizeof g->cells[0]);
 	g->groups = calloc(room, sizeof g->groups[0]);
 	struct summary *summaries = calloc(room, sizeof summaries[0]);
-	size_t *cell_of = calloc(2 * room, sizeof cell_of[0]); /* and the places after it */
+	g->cell_of = calloc(room, sizeof g->cell_of[0]);
+	size_t *places = calloc(room, sizeof places[0]);
 	double *samples = calloc(room, sizeof samples[0]);
 	bool *refused = calloc(room, sizeof refused[0]);
-	const bool enough = g->cells && g->groups && summaries && cell_of && samples && refused;
+	const bool enough = g->cells && g->groups && g->cell_of && summaries && places && samples &&
+	                    refused;
 
 	if (enough) {
 		for (size_t i = 0; i < count; i++)
-			cell_of[i] = cell_find(g, runs[i], &summaries[i]);
-		cells_finish(g, summaries, cell_of, cell_of + room, samples);
+			g->cell_of[i] = cell_find(g, runs[i], &summaries[i]);
+		cells_finish(g, summaries, places, samples);
 		groups_assign(g, refused);
 	} else {
 		groups_free(g);
 	}
 	free(summaries);
-	free(cell_of);
+	free(places);
 	free(samples);
 	free(refused);
 	return enough ? 0 : -ENOMEM;
@@ -236,5 +237,6 @@ void groups_free(struct groups *g)
 {
 	free(g->cells);
 	free(g->groups);
+	free(g->cell_of);
 	*g = (struct groups){0};
 }

@@ -5,6 +5,8 @@
 #ifndef IOSTUDY_GROUPS_H
 #define IOSTUDY_GROUPS_H
 
+#include <stdint.h>
+
 #include "analysis/run_view.h"
 #include "analysis/summary.h"
 
@@ -30,6 +32,7 @@ struct group {
 struct groups {
 	struct cell *cells;
 	struct group *groups;
+	size_t *cell_of; /* by the number of a run; SIZE_MAX: it stands in none */
 	size_t cell_count, group_count, run_count;
 	bool many_engines; /* then the cells of a group differ by engine, else by workload and wait
 	                    */

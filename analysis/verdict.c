@@ -189,22 +189,32 @@ void verdict_noise(const struct groups *g, char out[VERDICT_SIZE])
 		         "10 %% mean nothing; --repeat 5 tells what they are.");
 }
 
+static bool is_comparable(const struct cell *cell)
+{
+	return !isnan(cell->summary.held_per_in_flight) && !name_is(cell->view.engine, "null");
+}
+
+/* For a request in flight. */
+static bool holds_less(const struct cell *a, const struct cell *b)
+{
+	return a->summary.held_per_in_flight < b->summary.held_per_in_flight;
+}
+
 void verdict_answer(const struct groups *g, char out[VERDICT_SIZE])
 {
 	const struct cell *best = NULL, *worst = NULL;
 	char best_name[40], worst_name[40], workload[40], wait[40];
 
-	for (size_t i = 0; i < g->cell_count; i++) {
-		const struct cell *cell = &g->cells[i];
-		const double ratio = cell->summary.held_per_in_flight;
-
-		if (isnan(ratio) || name_is(cell->view.engine, "null"))
-			continue;
-		if (!best || ratio < best->summary.held_per_in_flight)
-			best = cell;
-		if (!worst || ratio > worst->summary.held_per_in_flight)
-			worst = cell;
-	}
+	for (size_t i = 0; i < g->cell_count; i++)
+		if (is_comparable(&g->cells[i]) && (!best || holds_less(&g->cells[i], best)))
+			best = &g->cells[i];
+	/* of the same work, else the two say nothing of the engines */
+	for (size_t i = 0; best && i < g->cell_count; i++)
+		if (is_comparable(&g->cells[i]) &&
+		    name_is(g->cells[i].view.workload, best->view.workload) &&
+		    strcmp(g->cells[i].settings, best->settings) == 0 &&
+		    (!worst || holds_less(worst, &g->cells[i])))
+			worst = &g->cells[i];
 	if (!best) {
 		snprintf(out, VERDICT_SIZE,
 		         "No run here counted the threads of requests in flight.");

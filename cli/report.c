@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/report.h"
+#include "analysis/report_page.h"
 #include "analysis/store.h"
 #include "analysis/summary.h"
 #include "cli/cli.h"
@@ -18,9 +19,13 @@
 
 enum { KEY_FORMAT = 0x100, PATHS_MAX = 256, PATH_SIZE = 4200 };
 
+enum format { FORMAT_BY_NAME, FORMAT_HTML, FORMAT_MD, FORMAT_CSV, FORMAT_COUNT };
+static const char *const format_names[FORMAT_COUNT] = {"", "html", "md", "csv"};
+
 static const struct argp_option report_options[] = {
     {"output", 'o', "FILE", 0, "where the document goes; - is the standard output", 0},
-    {"format", KEY_FORMAT, "md|csv", 0, "Markdown, or a row for each run and metric [md]", 0},
+    {"format", KEY_FORMAT, "html|md|csv", 0,
+     "a page, Markdown, or a row for each run and metric [by the end of FILE, else md]", 0},
     {0},
 };
 
@@ -30,9 +35,11 @@ static const char documentation[] =
     "measured, environment, method and losses.\v"
     "Examples:\n"
     "  iostudy run --engine basic --repeat 5 -o results\n"
-    "  iostudy report results -o report.md\n"
+    "  iostudy report results -o report.html\n"
     "  iostudy report monday tuesday -o -\n"
     "  iostudy report results --format csv -o results.csv\n"
+    "\n"
+    "The page needs nothing but itself: it opens offline, and asks nothing of a network.\n"
     "\n"
     "DIR is what `iostudy run -o DIR` made, or a file with a run on each line. FILE is replaced "
     "in one step, so a reader never sees half a document.\n"
@@ -42,11 +49,30 @@ static const char documentation[] =
 struct report {
 	const char *paths[PATHS_MAX], *output;
 	size_t path_count;
-	bool csv;
+	enum format format;
 	struct document document;
 	size_t runs;         /* in the document */
 	int written, status; /* -errno of the document; an exit status of what was read */
 };
+
+static enum format format_find(const char *name)
+{
+	for (int f = FORMAT_HTML; f < FORMAT_COUNT; f++)
+		if (strcmp(name, format_names[f]) == 0)
+			return (enum format)f;
+	return FORMAT_BY_NAME;
+}
+
+/* What the end of a file's name says. */
+static enum format format_of_file(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	const enum format format = !dot                       ? FORMAT_BY_NAME
+	                           : strcmp(dot, ".htm") == 0 ? FORMAT_HTML
+	                                                      : format_find(dot + 1);
+
+	return format == FORMAT_BY_NAME ? FORMAT_MD : format;
+}
 
 static error_t option_take(int key, char *argument, struct argp_state *state)
 {
@@ -59,9 +85,9 @@ static error_t option_take(int key, char *argument, struct argp_state *state)
 		report->output = argument;
 		return 0;
 	case KEY_FORMAT:
-		report->csv = strcmp(argument, "csv") == 0;
-		if (!report->csv && strcmp(argument, "md") != 0)
-			argp_error(state, "unknown format '%.40s'; the formats are: md, csv",
+		report->format = format_find(argument);
+		if (report->format == FORMAT_BY_NAME)
+			argp_error(state, "unknown format '%.40s'; the formats are: html, md, csv",
 			           argument);
 		return 0;
 	case ARGP_KEY_ARG:
@@ -77,6 +103,8 @@ static error_t option_take(int key, char *argument, struct argp_state *state)
 		if (!report->output)
 			argp_error(state,
 			           "-o FILE is missing: where the document goes; -o - prints it");
+		if (report->format == FORMAT_BY_NAME)
+			report->format = format_of_file(report->output);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -104,13 +132,19 @@ static bool is_input(const struct report *report)
 }
 
 /* One document from all the runs, which are read into memory. */
-static int markdown_write(struct report *report, const char *program)
+static int whole_write(struct report *report, const char *program)
 {
 	struct store_runs runs = {0};
+	char *text = NULL;
+	size_t page_length;
+	const char *page = report_page_embedded(&page_length);
 
 	report->status = stored_read(&runs, report->paths, report->path_count, program);
 	report->runs = runs.count;
-	char *text = runs.count ? report_markdown(runs.runs, runs.count) : NULL;
+	if (runs.count)
+		text = report->format == FORMAT_HTML
+		           ? report_page(runs.runs, runs.count, page, page_length)
+		           : report_markdown(runs.runs, runs.count);
 	store_free(&runs);
 	if (!report->runs)
 		return 0;
@@ -174,7 +208,9 @@ int command_report(int argc, char **argv)
 	static const struct argp argp = {report_options, option_take, "DIR|FILE...", documentation,
 	                                 NULL,           NULL,        NULL};
 	struct report report = {.output = NULL};
+	size_t page_length;
 
+	report_page_embedded(&page_length);
 	options_parse(&argp, argc, argv, &report);
 	if (is_input(&report)) {
 		fprintf(
@@ -183,7 +219,15 @@ int command_report(int argc, char **argv)
 		    argv[0], report.output);
 		return EXIT_BAD_USAGE;
 	}
-	const int written = report.csv ? csv_write(&report) : markdown_write(&report, argv[0]);
+	if (report.format == FORMAT_HTML && !page_length) {
+		fprintf(stderr,
+		        "%s: this program was built without the page; with node and npm installed "
+		        "`make page` builds it in, and -o report.md needs neither\n",
+		        argv[0]);
+		return EXIT_RUN_FAILED;
+	}
+	const int written = report.format == FORMAT_CSV ? csv_write(&report)
+	                                                : whole_write(&report, argv[0]);
 	if (written) {
 		fprintf(stderr, "%s: %s: cannot be written: %s%s\n", argv[0], report.output,
 		        strerror(-written),
