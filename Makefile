@@ -27,7 +27,8 @@ LIBS     := -luring -laio -lbpf -ljansson -linih -lm -l:libboost_context.a -pthr
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libaio-dev \
             libboost-context-dev \
             libjansson-dev libinih-dev libgtest-dev linux-libc-dev
-TEST_PACKAGES := locales e2fsprogs xfsprogs btrfs-progs
+TEST_PACKAGES := locales e2fsprogs xfsprogs btrfs-progs chromium-headless-shell
+PAGE_PACKAGES := nodejs npm
 LINT_PACKAGES := clang-format mandoc
 TIDY_PACKAGES := clang-tidy
 sources  = $(wildcard $(1)/*.c)
@@ -39,16 +40,18 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-PAGE_PACKAGES := nodejs npm
-
-.PHONY: all page demo test bench field bench-diff findings lint tidy format install uninstall clean packages lint-packages \
-        tidy-packages
+.PHONY: all page demo test bench field bench-diff findings lint tidy format install uninstall clean \
+        packages lint-packages page-packages tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
 
 # --- what must be installed ---------------------------------------------------------------------
 packages:
 	@./.ci/packages $(PACKAGES)
+
+# Wherever they come from. Without them all but the page is built.
+page-packages:
+	@command -v npm >/dev/null || ./.ci/packages $(PAGE_PACKAGES) || true
 
 lint-packages:
 	@./.ci/packages $(LINT_PACKAGES)
@@ -87,6 +90,7 @@ $(BUILD)/iostudy: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
 # The page of report -o x.html, one for all builds: the linker lays it into the program. PAGE=FILE
 # takes one that was built elsewhere; an empty one is none.
 PAGE ?= build/report.html
+page_again := [ -s build/report.html ] || rm -f build/report.html
 build/report.html: $(wildcard analysis/page/* analysis/page/src/*) analysis/page/.npmrc .ci/page
 	@mkdir -p $(@D)
 	@.ci/page $@
@@ -97,8 +101,8 @@ $(BUILD)/page.o: $(PAGE)
 	cd $(@D)/page && ld -r -b binary -z noexecstack -o ../page.o report.html
 
 # Tries again what an earlier build went without.
-page:
-	@[ -s $(PAGE) ] || rm -f $(PAGE)
+page: page-packages
+	@$(page_again)
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 
 # The engine that CONTRIBUTING.md shows, of that very text.
@@ -137,21 +141,24 @@ $(LOCALE):
 TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
 
 # --- the jobs -----------------------------------------------------------------------------------
-test: packages
+test: packages page-packages
 	@./.ci/packages $(TEST_PACKAGES)
+	@$(page_again)
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy $(BUILD)/tests/run $(TEST_PROGRAMS) $(LOCALE)
 	@./.ci/test $(BUILD)
 
 # The main job, over all engines; then what computing instead of waiting changes.
 DEMO := $(BUILD)/demo
 demo: packages
+	@$(page_again)
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 	@rm -rf $(DEMO)
 	@$(BUILD)/iostudy run --engine all --warmup 200ms --keep -o $(DEMO) >/dev/null
 	@$(BUILD)/iostudy run --engine uring --wait compute -o $(DEMO) >/dev/null
 	@$(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.md
+	@[ ! -s $(PAGE) ] || $(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.html
 	@$(BUILD)/iostudy show $(DEMO)
-	@echo "report: $(DEMO)/report.md    runs: $(DEMO)/runs.jsonl"
+	@echo "report: $$(ls $(DEMO)/report.* | tr '\n' ' ')   runs: $(DEMO)/runs.jsonl"
 
 # Ratios against peers doing the same work, each in one run.
 bench: packages

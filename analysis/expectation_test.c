@@ -48,6 +48,17 @@ static bool is_one_of(const struct expectation_runs *r, const struct run_view *v
 	       (!r->beyond_queue || v->depth > v->nr_requests) && place_is(v, r->place);
 }
 
+/* What can be told without reading the whole run, of which there may be thousands. */
+static bool may_be(const struct expectation_runs *r, const json_t *run)
+{
+	const json_t *plan = json_object_get(run, "plan");
+	const char *engine = json_string_value(json_object_get(plan, "engine"));
+	const char *workload = json_string_value(json_object_get(plan, "workload"));
+
+	return (!r->engine || name_is(engine, r->engine)) &&
+	       (!r->workload || name_is(workload, r->workload));
+}
+
 /* The figures of the runs that test it. runs: how many there were, measured or not. */
 static size_t figures_take(const struct expectation *e, const struct expectation_runs *which,
                            json_t *const *runs, size_t count, double *figures, size_t *found)
@@ -59,8 +70,9 @@ static size_t figures_take(const struct expectation *e, const struct expectation
 
 	*found = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (run_view_read(&view, runs[i], why) != 0 || !is_one_of(which, &view) ||
-		    view_has_failed(&view) || view.status == VIEW_INTERRUPTED ||
+		if (!may_be(which, runs[i]) || run_view_read(&view, runs[i], why) != 0 ||
+		    !is_one_of(which, &view) || view_has_failed(&view) ||
+		    view.status == VIEW_INTERRUPTED ||
 		    (view.status == VIEW_SKIPPED && e->measure != figure_refused))
 			continue;
 		++*found;

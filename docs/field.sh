@@ -65,8 +65,8 @@ fio_places() {
 	mkdir -p tmpfs overlay/lower overlay/upper overlay/work overlay/merged
 	mount -t tmpfs tmpfs tmpfs &&
 		fio_run 'The same io_uring reader on tmpfs' tmpfs/d $read --direct=0
-	mount -t overlay overlay -o lowerdir=overlay/lower,upperdir=overlay/upper,workdir=overlay/work \
-		overlay/merged &&
+	mount -t overlay overlay overlay/merged \
+		-o lowerdir=overlay/lower,upperdir=overlay/upper,workdir=overlay/work &&
 		fio_run 'The same io_uring reader on an overlay' overlay/merged/d $read --direct=1
 }
 
@@ -106,7 +106,8 @@ redis_all() {
 	start redis-benchmark -p 7399 -t set -n 100000000 -q
 	sleep 1
 	watch 'redis, appendfsync always' \
-		'redis-server --appendonly yes --appendfsync always, redis-benchmark -t set' "$server"
+		'redis-server --appendonly yes --appendfsync always, redis-benchmark -t set' \
+		"$server"
 	kill "$last" "$server"
 }
 

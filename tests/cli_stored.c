@@ -264,7 +264,7 @@ TEST(report, says_what_is_wrong_with_its_arguments)
 	process_free(&r);
 	PROCESS_RUN(&r, "report", "results", "-o", "x", "--format", "pdf");
 	CHECK_STATUS(&r, 2);
-	CHECK_CONTAINS(r.err, "unknown format 'pdf'; the formats are: md, csv");
+	CHECK_CONTAINS(r.err, "unknown format 'pdf'; the formats are: html, md, csv");
 	process_free(&r);
 	PROCESS_RUN(&r, "report", "/nowhere", "-o", "-");
 	CHECK_STATUS(&r, 1);

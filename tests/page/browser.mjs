@@ -72,6 +72,7 @@ async function newPage(ask, listen) {
     if (method === "Network.requestWillBeSent") page.requests.push(params.request.url);
     for (const entry of waiting.filter(([name]) => name === method)) entry[1](params);
   });
+  await send("Emulation.setFocusEmulationEnabled", { enabled: true });
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await send(`${domain}.enable`);
 
   Object.assign(page, {
@@ -103,7 +104,7 @@ async function newPage(ask, listen) {
     // Through the whole page, so that everything is drawn.
     async scrollThrough() {
       await page.evaluate(`(async () => {
-        for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+        for (let y = 0; y < document.documentElement.scrollHeight; y += 0.8 * innerHeight) {
           scrollTo(0, y);
           await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
         }
@@ -111,9 +112,10 @@ async function newPage(ask, listen) {
       })()`);
       await page.settle();
     },
-    async screenshot(full = true) {
-      const { data } = await send("Page.captureScreenshot", { format: "png", captureBeyondViewport: full,
-        ...(full && { clip: await page.evaluate("({ x: 0, y: 0, width: innerWidth, height: document.documentElement.scrollHeight, scale: 1 })") }) });
+    // From the top, so many pixels of it.
+    async screenshot(height) {
+      const clip = { x: 0, y: 0, width: await page.evaluate("innerWidth"), height, scale: 1 };
+      const { data } = await send("Page.captureScreenshot", { format: "png", captureBeyondViewport: true, clip });
       return Buffer.from(data, "base64");
     },
   });

@@ -28,8 +28,7 @@ export function latency(group, data) {
 }
 
 // Round times between the least and the most: a few.
-function timeTicks(points) {
-  const [low, high] = extent(points, (point) => point.ns);
+function timeTicks(low, high) {
   const steps = Math.log10(high / low) > 1.6 ? [1] : [1, 2, 3, 5];
   return range(0, 12).flatMap((power) => steps.map((step) => step * 10 ** power)).filter((ns) => ns >= low && ns <= high);
 }
@@ -48,6 +47,7 @@ function draw(shown, quantiles, width, open) {
     }
   if (!own.length) return null;
   const most = Math.max(...own.map((point) => point.x));
+  const [low, high] = extent(own, (point) => point.ns);
   const wide = wanted / columns > 60 * most;
   return plot({
     width: wanted, height: rows * 150 + 60, marginLeft: 56, marginTop: 26, marginBottom: 38, marginRight: 14, ...facets,
@@ -55,7 +55,7 @@ function draw(shown, quantiles, width, open) {
       domain: [0, most], ticks: (wide ? [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999] : [0.5, 0.99, 0.9999]).map(nines).filter((x) => x <= most),
       tickFormat: (x) => percentile(1 - 10 ** -x).replace(" %", ""), label: "percentile of requests, %",
     },
-    y: { type: "log", ticks: timeTicks(own), tickFormat: time, tickSize: 0, label: "latency", grid: true },
+    y: { type: "log", domain: [0.9 * low, 1.1 * high], ticks: timeTicks(low, high), tickFormat: time, tickSize: 0, label: "latency", grid: true },
     marks: [
       Plot.line(submitted, { x: "x", y: "ns", z: (point) => point.cell.number, stroke: colour.faint }),
       Plot.line(own, {
@@ -66,10 +66,10 @@ function draw(shown, quantiles, width, open) {
         fx: "fx", fy: "fy", x: "x", y: "ns", r: 6, fill: colour.flight, fillOpacity: 0,
         title: (point) => `${point.cell.name}: ${percentile(point.quantile)} within ${time(point.ns)}, ${point.what}`,
       }),
-      Plot.text(ends, {
-        fx: "fx", fy: "fy", x: "x", y: "ns", text: "what", textAnchor: "end", dy: (point) => (point.what === "from submission" ? 10 : -8),
-        fill: colour.ink, fontSize: 11,
-      }),
+      ...[["from submission", 10], ["from the schedule", -8]].map(([what, dy]) =>
+        Plot.text(ends.filter((point) => point.what === what), {
+          fx: "fx", fy: "fy", x: "x", y: "ns", text: "what", textAnchor: "end", dy, fill: colour.ink, fontSize: 11,
+        })),
       panelTitles(panels, (cell) => cell.name),
     ],
   });

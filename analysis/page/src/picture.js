@@ -27,7 +27,9 @@ function standalone(svg) {
   copy.setAttribute("font-size", "12");
   copy.setAttribute("width", svg.getAttribute("width") ?? box.width);
   copy.setAttribute("color", style.getPropertyValue("--ink").trim());
-  copy.setAttribute("style", `background: ${style.getPropertyValue("--paper").trim()}`);
+  const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  for (const [name, value] of [["width", "100%"], ["height", "100%"], ["fill", "var(--paper)"]]) ground.setAttribute(name, value);
+  copy.prepend(ground);
   return new XMLSerializer().serializeToString(copy)
     .replace(/var\((--[\w-]+)\)/g, (all, name) => style.getPropertyValue(name).trim() || "gray");
 }

@@ -32,9 +32,11 @@ export function prepare(svg) {
 }
 
 export function listen(frame, marksOf) {
-  let at = -1;
+  let at = -1, chosen = null;
   const choose = (mark) => {
-    frame.querySelectorAll(".chosen").forEach((other) => other.classList.remove("chosen"));
+    if (!mark && !chosen) return; // the bubble may be another picture's
+    chosen?.classList.remove("chosen");
+    chosen = mark ?? null;
     if (!mark) return hide();
     mark.classList.add("chosen");
     show(mark);
