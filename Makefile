@@ -40,8 +40,8 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all page demo test bench field bench-diff findings lint tidy format install uninstall clean \
-        packages lint-packages page-packages tidy-packages
+.PHONY: all page picture demo test bench field bench-diff findings lint tidy format install \
+        uninstall clean packages lint-packages page-packages tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
 
@@ -132,13 +132,19 @@ heavier: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
 		-o $(BUILD)/tests/heavier/iostudy tests/heavier/null.c \
 		$(BUILD)/tests/heavier/plain.o $^ $(LIBS)
 
+# The program without its page.
+$(BUILD)/tests/pageless: $(call objects,$(CLI_SRC)) $(BUILD)/libiostudy.a
+	@mkdir -p $@.page && : > $@.page/report.html
+	cd $@.page && ld -r -b binary -z noexecstack -o page.o report.html
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $@.page/page.o $^ $(LIBS)
+
 # One with a decimal comma: no figure may follow it.
 LOCALE := $(BUILD)/tests/locale/de_DE.UTF-8
 $(LOCALE):
 	@mkdir -p $(@D)
 	localedef -i de_DE -f UTF-8 $@
 
-TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC))
+TEST_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(TOOL_SRC)) $(BUILD)/tests/pageless
 
 # --- the jobs -----------------------------------------------------------------------------------
 test: packages page-packages
@@ -159,6 +165,11 @@ demo: packages
 	@[ ! -s $(PAGE) ] || $(BUILD)/iostudy report $(DEMO) -o $(DEMO)/report.html
 	@$(BUILD)/iostudy show $(DEMO)
 	@echo "report: $$(ls $(DEMO)/report.* | tr '\n' ' ')   runs: $(DEMO)/runs.jsonl"
+
+# The picture in the README, from the last demo's page.
+picture: page-packages
+	@./.ci/packages chromium-headless-shell
+	@node docs/picture.mjs $(DEMO)/report.html docs/parked.svg chromium-headless-shell
 
 # Ratios against peers doing the same work, each in one run.
 bench: packages

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/report_page.h"
 #include "analysis/store.h"
@@ -189,6 +190,69 @@ static void results_write(const char *directory, json_t **runs, size_t count, si
 	CHECK(fclose(file) == 0);
 	for (size_t i = 0; i < count; i++)
 		json_decref(runs[i]);
+}
+
+TEST(report_page, a_build_without_the_page_says_how_to_get_it_and_writes_the_rest)
+{
+	json_t *run = run_one_waiter();
+	char directory[256], program[300], page[300], text[300];
+	struct process_result r;
+
+	process_make_directory(directory);
+	results_write(directory, &run, 1, 1);
+	snprintf(program, sizeof program, "%s/tests/pageless", test_build_directory());
+	snprintf(page, sizeof page, "%s/x.html", directory);
+	snprintf(text, sizeof text, "%s/x.txt", directory);
+	process_run(
+	    &(struct process){.program = program,
+	                      .argv = (const char *const[]){"report", directory, "-o", page, NULL}},
+	    &r);
+	CHECK_STATUS(&r, 1);
+	CHECK_CONTAINS(r.err, "built without the page; with node and npm installed `make page`");
+	CHECK_MESSAGE(access(page, F_OK) != 0, "a page is written all the same");
+	process_free(&r);
+	process_run(
+	    &(struct process){.program = program,
+	                      .argv = (const char *const[]){"report", directory, "-o", text, NULL}},
+	    &r);
+	CHECK_STATUS(&r, 0);
+	process_free(&r);
+	process_remove_directory(directory);
+}
+
+TEST(report_page, the_end_of_the_name_or_the_format_chooses)
+{
+	static const struct {
+		const char *name, *format, *begins;
+	} rows[] = {{"x.html", NULL, "<!DOCTYPE html>"}, {"x.HTM", "html", "<!DOCTYPE html>"},
+	            {"x.csv", NULL, "study,cell,"},      {"x.md", NULL, "# Which threads"},
+	            {"x", NULL, "# Which threads"},      {"x.html", "md", "# Which threads"}};
+	json_t *run = run_one_waiter();
+	char directory[256], out[300], start[32];
+	struct process_result r;
+	size_t length;
+
+	process_make_directory(directory);
+	results_write(directory, &run, 1, 1);
+	report_page_embedded(&length);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		if (!length && rows[i].begins[0] == '<')
+			continue;
+		snprintf(out, sizeof out, "%s/%s", directory, rows[i].name);
+		const char *const arguments[] = {
+		    "report",       directory, "-o", out, rows[i].format ? "--format" : NULL,
+		    rows[i].format, NULL};
+		process_run(&(struct process){.argv = arguments}, &r);
+		CHECK_STATUS(&r, 0);
+		process_free(&r);
+		FILE *file = fopen(out, "r");
+		REQUIRE(file);
+		CHECK(fgets(start, sizeof start, file));
+		fclose(file);
+		CHECK_MESSAGE(strncmp(start, rows[i].begins, strlen(rows[i].begins)) == 0,
+		              "%s begins with %s", rows[i].name, start);
+	}
+	process_remove_directory(directory);
 }
 
 static const char *browser_find(void)

@@ -1,6 +1,6 @@
 // The picture at the top: requests in flight against threads, a small panel for each engine.
 import * as Plot from "@observablehq/plot";
-import { group, max } from "d3";
+import { greatest, group, max } from "d3";
 import { colour, facets, layOut, panelTitles, plot } from "./chart.js";
 import { isMeasured, nameCells } from "./data.js";
 import { mean } from "./format.js";
@@ -19,7 +19,9 @@ export function mainCells(cells) {
   const families = [...group(shown, (cell) => `${cell.family} ${cell.depth}`).values()];
   const engines = (family) => new Set(family.map((cell) => cell.engine)).size;
   const most = max(families, engines);
-  return families.find((family) => engines(family) >= 0.75 * most) ?? [];
+  const rich = families.filter((family) => engines(family) >= 0.75 * most);
+  // the deepest of it: there a thread for each request shows
+  return greatest(rich.filter((family) => family[0].family === rich[0][0].family), (family) => family[0].depth ?? 0) ?? [];
 }
 
 export function panels(cells, title) {

@@ -16,7 +16,19 @@ export function read() {
   });
   for (const cell of data.cells) data.groups[cell.group].cells.push(cell);
   for (const group of data.groups) nameCells(group.cells);
+  nameGroups(data.groups);
   return data;
+}
+
+// Titles leave out what most results have in common: it is added where they do not.
+function nameGroups(groups) {
+  for (const [say, take] of [["depth", (cell) => cell.depth], ["", (cell) => cell.settings.filesystem], ["", (cell) => cell.settings.host]]) {
+    const same = (group) => groups.filter((other) => other.title === group.title);
+    const values = (list) => new Set(list.flatMap((group) => group.cells.map(take)));
+    const longer = groups.map((group) => values(same(group)).size > 1 && values([group]).size === 1
+      ? [group.title, `${say} ${take(group.cells[0]) ?? "-"}`.trim()].join(", ") : group.title);
+    groups.forEach((group, i) => { group.title = longer[i]; });
+  }
 }
 
 // The shortest name that tells a cell from the others beside it.

@@ -15,7 +15,7 @@ export function families(cells) {
     const lines = [...group(family, (cell) => JSON.stringify([cell.engine, cell.wait])).values()]
       .filter((line) => new Set(line.map((cell) => cell.depth)).size > 1)
       .map((line) => ({
-        name: `${line[0].engine} ${line[0].wait ?? ""}`.trim(),
+        name: [line[0].engine, line[0].wait !== "park" && line[0].wait].filter(Boolean).join(" "),
         cells: line.toSorted ? line.toSorted((a, b) => a.depth - b.depth) : [...line].sort((a, b) => a.depth - b.depth),
       }));
     if (lines.length) found.push({ title: title(family[0]), lines });
@@ -55,7 +55,7 @@ function draw(lines, width, field, what, show, stroke) {
   const depths = [...new Set(own.map((point) => point.depth))].sort((a, b) => a - b);
   const every = Math.ceil(depths.length / 5);
   return plot({
-    width: wanted, height: rows * 130 + 60, marginLeft: 50, marginTop: 26, marginBottom: 38, marginRight: 14, ...facets,
+    width: wanted, height: rows * 130 + 78, marginLeft: 50, marginTop: 44, marginBottom: 38, marginRight: 14, ...facets,
     x: { type: "log", base: 2, ticks: depths.filter((d, i) => i % every === 0), tickFormat: count, label: "requests wanted in flight (depth)" },
     y: { domain: [0, Math.max(...own.map((point) => point.value)) || 1], nice: true, ticks: 4, tickFormat: short, label: what, grid: true },
     marks: [

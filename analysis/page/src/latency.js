@@ -30,7 +30,8 @@ export function latency(group, data) {
 // Round times between the least and the most: a few.
 function timeTicks(low, high) {
   const steps = Math.log10(high / low) > 1.6 ? [1] : [1, 2, 3, 5];
-  return range(0, 12).flatMap((power) => steps.map((step) => step * 10 ** power)).filter((ns) => ns >= low && ns <= high);
+  const round = range(0, 12).flatMap((power) => steps.map((step) => step * 10 ** power)).filter((ns) => ns >= low && ns <= high);
+  return round.length > 1 ? round : high > 1.1 * low ? [low, high] : [high];
 }
 
 function draw(shown, quantiles, width, open) {
@@ -50,7 +51,7 @@ function draw(shown, quantiles, width, open) {
   const [low, high] = extent(own, (point) => point.ns);
   const wide = wanted / columns > 60 * most;
   return plot({
-    width: wanted, height: rows * 150 + 60, marginLeft: 56, marginTop: 26, marginBottom: 38, marginRight: 14, ...facets,
+    width: wanted, height: rows * 150 + 78, marginLeft: 56, marginTop: 44, marginBottom: 38, marginRight: 14, ...facets,
     x: {
       domain: [0, most], ticks: (wide ? [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999] : [0.5, 0.99, 0.9999]).map(nines).filter((x) => x <= most),
       tickFormat: (x) => percentile(1 - 10 ** -x).replace(" %", ""), label: "percentile of requests, %",

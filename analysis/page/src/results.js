@@ -5,6 +5,8 @@ import { element } from "./dom.js";
 import { count, mean, ratio, time } from "./format.js";
 import { table } from "./table.js";
 
+const REASONS = 20;
+
 const figure = (name, field, show) => ({
   name, key: field, value: (cell) => cell.summary[field], show: (cell) => (isMeasured(cell) ? show(cell.summary[field]) : ""),
 });
@@ -25,10 +27,7 @@ const columns = [
   figure("p50", "latency_p50_ns", time), figure("p99", "latency_p99_ns", time),
   figure("CPU / op", "cpu_ns_per_operation", time),
   { name: "runs", value: (cell) => cell.runs, show: (cell) => count(cell.runs) },
-  {
-    name: "without figures", key: "why", prose: true, value: (cell) => cell.why,
-    show: (cell) => (isMeasured(cell) ? "" : `${cell.status}: ${cell.why}`),
-  },
+  { name: "status", hidden: true, value: (cell) => cell.status }, { name: "why", hidden: true, value: (cell) => cell.why },
 ];
 
 export function result(group, data, cells) {
@@ -39,10 +38,11 @@ export function result(group, data, cells) {
   return [
     drawn.some((cell) => !top.has(cell)) && panels(drawn, `Requests in flight against threads: ${group.title}`),
     table({
-      title: `results ${group.title}`, caption: `${measured.length} of ${group.shown.length} measured`, rows: group.shown,
-      columns: measured.length === group.shown.length ? columns.slice(0, -1) : columns,
+      title: `results ${group.title}`, caption: `${measured.length} of ${group.shown.length} measured`, rows: group.shown, columns,
     }),
     group.verdict && element("p", {}, group.verdict),
+    measured.length < group.shown.length && element("ul", { class: "note" }, group.shown.filter((cell) => !isMeasured(cell))
+      .slice(0, REASONS).map((cell) => element("li", {}, element("b", {}, cell.name), ` was ${cell.status}: ${cell.why}`))),
   ];
 }
 

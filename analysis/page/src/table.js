@@ -16,9 +16,9 @@ const csv = (columns, rows) =>
     .map((line) => `${line.map(field).join(",")}\r\n`).join("");
 
 // columns: {name, key, value(row), show(row), left, prose, constant}: prose wraps; a constant one is
-// shown only where its value is not the same in all rows, and stands in the CSV all the same.
+// shown only where its value is not the same in all rows, a hidden one never; the CSV has them all.
 export function table({ title, columns: all, rows, caption }) {
-  const columns = all.filter((column) => !column.constant || new Set(rows.map(column.value)).size > 1);
+  const columns = all.filter((column) => !column.hidden && (!column.constant || new Set(rows.map(column.value)).size > 1));
   const body = element("tbody");
   const more = element("button", { type: "button", class: "quiet", onclick: () => add() });
   let shown = 0;
