@@ -9,6 +9,8 @@
 #include "analysis/text.h"
 #include "analysis/verdict.h"
 
+enum { PIECE_BYTES = 1 << 18 };
+
 /* Laid into the program by the linker, of build/page/report.html. */
 extern const char _binary_report_html_start[], _binary_report_html_end[];
 
@@ -90,6 +92,7 @@ static json_t *page_data(json_t *const *runs, size_t count)
 	int err = json_object_set_new(data, "states", states_json());
 	err |= json_object_set_new(data, "quantiles", report_page_quantiles());
 	err |= json_object_set_new(data, "groups", groups_json(&g));
+	err |= json_object_set_new(data, "figures", report_page_figures());
 	err |= json_object_set_new(data, "cells", report_page_cells(&g, runs));
 	err |= json_object_set_new(data, "runs", report_page_runs(&g, runs));
 	err |= json_object_set_new(data, "facts", report_page_facts(runs, count));
@@ -102,46 +105,56 @@ static json_t *page_data(json_t *const *runs, size_t count)
 	return data;
 }
 
+/* A browser takes quadratic time for one long element: further ones follow it. */
+static void piece_add(struct text *out, const char *from, const char *to, size_t *room)
+{
+	while (from < to) {
+		const size_t left = (size_t)(to - from), length = left < *room ? left : *room;
+
+		text_add(out, "%.*s", (int)length, from);
+		from += length;
+		*room -= length;
+		if (!*room) {
+			text_add(out, "</script>\n<script type=\"application/json\">");
+			*room = PIECE_BYTES;
+		}
+	}
+}
+
 /* The data as text in which no tag can begin or end: "<" occurs in strings alone, and there it may
  * stand as an escape. */
-static char *data_text(const json_t *data)
+static void data_add(struct text *out, const json_t *data)
 {
 	char *json = json_dumps(data, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(6));
-	size_t tags = 0;
+	size_t room = PIECE_BYTES;
 
 	if (!json)
-		return NULL;
-	for (const char *c = json; *c; c++)
-		tags += *c == '<';
-	char *text = malloc(strlen(json) + 5 * tags + 1), *to = text;
-	for (const char *c = json; text && *c; c++)
-		to = *c == '<' ? stpcpy(to, "\\u003c") : (*to = *c, to + 1);
-	if (text)
-		*to = '\0';
+		out->broken = true;
+	for (const char *from = json; from && *from;) {
+		const char *to = strchrnul(from, '<');
+
+		piece_add(out, from, to, &room);
+		if (*to)
+			text_add(out, "\\u003c");
+		from = to + (*to != '\0');
+	}
 	free(json);
-	return text;
 }
 
 char *report_page(json_t *const *runs, size_t count, const char *page, size_t page_length)
 {
-	const size_t mark_length = strlen(REPORT_PAGE_MARK);
-	const char *mark = memmem(page, page_length, REPORT_PAGE_MARK, mark_length);
+	const char *mark = memmem(page, page_length, REPORT_PAGE_MARK, strlen(REPORT_PAGE_MARK));
 	json_t *data = mark ? page_data(runs, count) : NULL;
-	char *text = data ? data_text(data) : NULL, *out = NULL;
+	struct text out = {.broken = !data};
 
-	json_decref(data);
-	if (text) {
-		const size_t before = (size_t)(mark - page), length = strlen(text);
-		const size_t after = page_length - before - mark_length;
-
-		out = malloc(before + length + after + 1);
-		if (out) {
-			memcpy(out, page, before);
-			memcpy(out + before, text, length);
-			memcpy(out + before + length, mark + mark_length, after);
-			out[before + length + after] = '\0';
-		}
+	text_add(&out, "%.*s", mark ? (int)(mark - page) : 0, page);
+	data_add(&out, data);
+	if (mark) {
+		mark += strlen(REPORT_PAGE_MARK);
+		text_add(&out, "%.*s", (int)(page + page_length - mark), mark);
 	}
-	free(text);
-	return out;
+	json_decref(data);
+	if (out.broken)
+		text_free(&out);
+	return out.data;
 }

@@ -27,6 +27,7 @@ char *report_page(json_t *const *runs, size_t count, const char *page, size_t pa
 
 /* Parts of the data; NULL: no memory. */
 json_t *report_page_cells(const struct groups *groups, json_t *const *runs);
+json_t *report_page_figures(void); /* the names of a cell's figures, in their order */
 json_t *report_page_runs(const struct groups *groups, json_t *const *runs);
 json_t *report_page_facts(json_t *const *runs, size_t count);
 

@@ -4,6 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+/* Findings of further cells are told without evidence and advice: else thousands of cells make a
+ * page that opens slowly. */
+enum { CELLS_IN_FULL = 1000 };
+
 /* An array of numbers; null where none was measured. */
 static json_t *numbers_json(const double *numbers, size_t count)
 {
@@ -58,46 +62,53 @@ static json_t *probe_json(const struct view_probe *probe, const struct run_view 
 	                 numbers_json(probe->borrowed_ns, VIEW_BORROWED_COUNT));
 }
 
+/* In the order of report_page_figures. */
 static json_t *summary_json(const struct summary *summary)
 {
 	struct summary copy = *summary;
-	json_t *all = json_object();
+
+	return numbers_json(summary_field(&copy, 0), SUMMARY_FIELD_COUNT);
+}
+
+json_t *report_page_figures(void)
+{
+	json_t *all = json_array();
 
 	for (size_t i = 0; i < SUMMARY_FIELD_COUNT; i++)
-		if (!isnan(*summary_field(&copy, i)))
-			json_object_set_new(all, summary_field_name(i),
-			                    json_from_number(*summary_field(&copy, i)));
+		json_array_append_new(all, json_string(summary_field_name(i)));
 	return all;
 }
 
-/* Safe strings of one finding, and its evidence as numbers. */
-static json_t *finding_copy(const json_t *finding)
+/* Safe strings of one finding, and its evidence as numbers; brief: without evidence and advice. */
+static json_t *finding_copy(const json_t *finding, bool brief)
 {
-	static const char *const keys[] = {"tag",        "class", "severity",
-	                                   "confidence", "text",  "advice"};
-	json_t *copy = json_object(), *evidence = json_object();
+	static const char *const keys[] = {"tag", "class", "text", "confidence", "advice"};
+	json_t *copy = json_object(), *evidence;
 	const json_t *given = json_object_get(finding, "evidence"), *value;
 	const char *name;
 
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+	for (size_t i = 0; i < (brief ? 3 : sizeof keys / sizeof keys[0]); i++) {
 		const char *text = json_string_value(json_object_get(finding, keys[i]));
 		if (text && *text)
 			json_object_set_new(copy, keys[i], report_page_name(text));
 	}
+	if (brief)
+		return copy;
+	evidence = json_object();
 	json_object_foreach((json_t *)given, name, value) if (json_is_number(value))
 	    json_object_set(evidence, name, (json_t *)value);
 	json_object_set_new(copy, "evidence", evidence);
 	return copy;
 }
 
-static json_t *findings_json(const struct cell *cell)
+static json_t *findings_json(const struct cell *cell, bool brief)
 {
 	const json_t *findings = json_object_get(cell->run, "findings"), *finding;
 	json_t *all = json_array();
 	size_t i;
 
 	json_array_foreach((json_t *)findings, i, finding) if (cell->measured)
-	    json_array_append_new(all, finding_copy(finding));
+	    json_array_append_new(all, finding_copy(finding, brief));
 	return all;
 }
 
@@ -157,7 +168,7 @@ static json_t *cell_json(const struct groups *g, json_t *const *runs, size_t c)
 	    "summary", summary_json(&cell->summary), "iops_deviation",
 	    json_from_number(cell->iops_deviation), "settings", settings_json(v), "probe",
 	    cell->measured ? probe_json(view_headline(v), v) : json_null(), "findings",
-	    findings_json(cell), "submitted",
+	    findings_json(cell, c >= CELLS_IN_FULL), "submitted",
 	    report_page_curve(g, runs, c, "latency_submitted_ns"));
 
 	json_object_set_new(json, "scheduled",

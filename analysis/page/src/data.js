@@ -1,8 +1,12 @@
-// The results, as they stand in the page.
+// The results, as they stand in the page: a JSON object in pieces.
+import { group as byTitle } from "d3";
+
 export function read() {
-  const data = JSON.parse(document.getElementById("results").textContent);
+  const data = JSON.parse([...document.querySelectorAll("script[type='application/json']")].map((piece) => piece.textContent).join(""));
+  const Summary = summaries(data.figures);
   data.cells.forEach((cell, number) => {
     cell.number = number;
+    cell.summary = new Summary(cell.summary);
     cell.engine ??= "-";
     cell.workload ??= "-";
     cell.family = JSON.stringify([cell.workload, cell.settings.block_bytes, cell.settings.direct,
@@ -20,14 +24,24 @@ export function read() {
   return data;
 }
 
+// The figures of a cell by their names, over the row in which they came: thousands of objects with
+// dozens of fields would take longer to make than all else.
+function summaries(figures) {
+  class Summary {
+    constructor(row) { this.row = row ?? []; }
+  }
+  figures.forEach((name, i) => Object.defineProperty(Summary.prototype, name, { get() { return this.row[i]; } }));
+  return Summary;
+}
+
 // Titles leave out what most results have in common: it is added where they do not.
 function nameGroups(groups) {
   for (const [say, take] of [["depth", (cell) => cell.depth], ["", (cell) => cell.settings.filesystem], ["", (cell) => cell.settings.host]]) {
-    const same = (group) => groups.filter((other) => other.title === group.title);
     const values = (list) => new Set(list.flatMap((group) => group.cells.map(take)));
-    const longer = groups.map((group) => values(same(group)).size > 1 && values([group]).size === 1
-      ? [group.title, `${say} ${take(group.cells[0]) ?? "-"}`.trim()].join(", ") : group.title);
-    groups.forEach((group, i) => { group.title = longer[i]; });
+    for (const same of byTitle(groups, (group) => group.title).values())
+      if (values(same).size > 1)
+        for (const group of same)
+          if (values([group]).size === 1) group.title += `, ${`${say} ${take(group.cells[0]) ?? "-"}`.trim()}`;
   }
 }
 

@@ -12,7 +12,7 @@ const evidence = (finding) => Object.entries(finding.evidence ?? {})
 
 const item = ({ cell, finding }) => element("li", {},
   element("b", {}, `${cell.engine} ${cell.workload} ${cell.wait ?? ""}`.trim(), cell.depth != null ? `, depth ${cell.depth}` : ""),
-  ` (${finding.confidence ?? "-"}): ${finding.text ?? ""}`,
+  ` ${finding.confidence ? `(${finding.confidence})` : ""}: ${finding.text ?? ""}`,
   evidence(finding) && element("span", { class: "evidence" }, ` Evidence: ${evidence(finding)}.`),
   finding.advice && element("span", {}, element("em", {}, " Try: "), finding.advice));
 
