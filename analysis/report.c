@@ -189,6 +189,7 @@ char *report_markdown(json_t *const *runs, size_t count)
 	report_bars(&out, &g);
 	report_findings(&out, &g);
 	report_states(&out, &g);
+	report_probes(&out, &g);
 	report_completions(&out, &g);
 	report_arrivals(&out, &g);
 	report_workers(&out, &g);

@@ -23,6 +23,7 @@ void report_bars(struct text *out, const struct groups *groups);
 void report_arrivals(struct text *out, const struct groups *groups);
 void report_findings(struct text *out, const struct groups *groups);
 void report_states(struct text *out, const struct groups *groups);
+void report_probes(struct text *out, const struct groups *groups); /* where a run had several */
 void report_completions(struct text *out, const struct groups *groups);
 void report_workers(struct text *out, const struct groups *groups);
 void report_environment(struct text *out, const struct groups *groups);

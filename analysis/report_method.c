@@ -84,9 +84,9 @@ void report_method(struct text *out, const struct groups *g)
 	    "count with their part.\n"
 	    "* *Parked* and *held*: the time of all threads in those states, divided by the "
 	    "window. The bpf probe follows each switch of each thread in the kernel, and knows "
-	    "the call in which a thread sleeps. schedstat reads exact totals per thread at the "
-	    "edges and takes the states from marks that our own threads keep; it sees no "
-	    "moments. proc samples.\n"
+	    "the call in which a thread sleeps. perf follows each switch too, but no call. "
+	    "schedstat reads exact totals per thread at the edges; it sees no moments. Both take "
+	    "the states from marks that our own threads keep. proc samples.\n"
 	    "* *Latency*: from submission to completion; a percentile is the lower bound of the "
 	    "bucket of the histogram in which it lies.\n"
 	    "* A run whose requests failed or whose data was wrong has no figures here.\n\n");

@@ -124,6 +124,9 @@ static void probe_read_json(struct reader *r, const json_t *probe, struct view_p
 	out->name = reader_string(r, probe, "probe");
 	out->window_ns = reader_number(r, probe, "window_ns");
 	out->lost = reader_number(r, probe, "lost");
+	out->samples = reader_number(r, probe, "samples");
+	out->samples_per_s = reader_number(r, probe, "samples_per_s");
+	out->parked_error_ns = reader_number(r, probe, "parked_error_ns");
 	out->self_test_failed = self_test && strcmp(self_test, "failed") == 0;
 	kinds_read(r, probe, out);
 	completions_read(r, probe, out);

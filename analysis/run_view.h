@@ -67,6 +67,8 @@ struct view_probe {
 	const char *name; /* bpf, perf, schedstat, proc */
 	double window_ns; /* its own; NaN: that of the run */
 	double lost;
+	double samples, samples_per_s; /* of a probe that estimates; else NaN */
+	double parked_error_ns;        /* how far parked can be off, lost events apart */
 	bool self_test_failed;
 	struct view_kind kinds[VIEW_KIND_COUNT];
 	double completions;               /* how many parked_at_completion counts */

@@ -53,6 +53,16 @@ static double kinds_sum(const struct view_probe *probe, double (*of)(const struc
 	return sum;
 }
 
+double probe_parked_ns(const struct view_probe *probe)
+{
+	return kinds_sum(probe, kind_parked_ns);
+}
+
+double probe_held_ns(const struct view_probe *probe)
+{
+	return kinds_sum(probe, kind_held_ns);
+}
+
 static double kind_parks(const struct view_kind *kind)
 {
 	return kind_is_empty(kind) ? 0 : kind->parks;
@@ -132,8 +142,8 @@ static void threads_compute(struct summary *s, const struct run_view *v)
 		s->not_served_mean = 0;
 	if (!probe)
 		return;
-	s->threads_parked_mean = probe_mean(probe, v, kinds_sum(probe, kind_parked_ns));
-	s->threads_held_mean = probe_mean(probe, v, kinds_sum(probe, kind_held_ns));
+	s->threads_parked_mean = probe_mean(probe, v, probe_parked_ns(probe));
+	s->threads_held_mean = probe_mean(probe, v, probe_held_ns(probe));
 	s->parked_per_in_flight = quotient(s->threads_parked_mean, s->in_flight_mean);
 	s->held_per_in_flight = quotient(s->threads_held_mean, s->in_flight_mean);
 	s->parked_per_served = quotient(s->threads_parked_mean, s->served_mean);

@@ -34,6 +34,10 @@ const char *summary_field_name(size_t i);
 double kind_parked_ns(const struct view_kind *kind);
 double kind_held_ns(const struct view_kind *kind);
 
+/* The same of all threads that a probe saw. */
+double probe_parked_ns(const struct view_probe *probe);
+double probe_held_ns(const struct view_probe *probe);
+
 /* A time that the probe counted, as a mean over its window. */
 double probe_mean(const struct view_probe *probe, const struct run_view *view, double time_ns);
 

@@ -48,7 +48,7 @@ static const char *probe_quality(const char *name)
 	if (name_is(name, "bpf"))
 		return "BPF: exact";
 	if (name_is(name, "perf"))
-		return "perf: exact, but blind to system calls";
+		return "perf: exact switches, blind to system calls";
 	if (name_is(name, "schedstat"))
 		return "schedstat: exact totals, no moments";
 	if (name_is(name, "proc"))

@@ -26,6 +26,7 @@ char *text_render(json_t *const *runs, size_t count, const struct text_style *st
 /* Parts of it. */
 void text_headline(struct text *out, const struct groups *groups, const struct text_style *style);
 void text_tables(struct text *out, const struct groups *groups, const struct text_style *style);
+void text_probes(struct text *out, const struct groups *groups, const struct text_style *style);
 void text_verdicts(struct text *out, const struct groups *groups, const struct text_style *style);
 void text_findings(struct text *out, const struct groups *groups, const struct text_style *style);
 void text_details(struct text *out, const struct groups *groups, const struct text_style *style);

@@ -9,7 +9,7 @@
 
 #include "analysis/verdict.h"
 
-enum { TAG_COLUMNS = 12, ADVICE_MAX = 5, DETAILS_MAX = 4 };
+enum { TAG_COLUMNS = 12, ADVICE_MAX = 5, DETAILS_MAX = 4, WARNINGS_MAX = 12 };
 enum { MANY_CELLS = 16 }; /* more than that: nobody reads a finding for each */
 
 static const char *string_of(const json_t *object, const char *key)
@@ -210,27 +210,51 @@ static size_t class_print(struct text *out, const struct groups *g, const char *
 	return printed;
 }
 
+static bool warns_of(const struct cell *cell, const char *text)
+{
+	const json_t *warnings = json_object_get(cell->run, "warnings"), *warning;
+	size_t i;
+
+	json_array_foreach((json_t *)warnings, i,
+	                   warning) if (name_is(json_string_value(warning), text)) return true;
+	return false;
+}
+
+/* Once for all the runs that say the same. */
+static void warning_print(struct text *out, const struct groups *g, size_t cell,
+                          const char *warning, const struct text_style *style)
+{
+	char where[100], text[700], line[860];
+	size_t also = 0;
+
+	for (size_t c = 0; c < g->cell_count; c++) {
+		if (c == cell || !warns_of(&g->cells[c], warning))
+			continue;
+		if (c < cell)
+			return;
+		also++;
+	}
+	cell_name(g, &g->cells[cell], where, sizeof where);
+	format_name(text, sizeof text, warning, 600, style->ascii);
+	if (also && also + 1 == g->cell_count)
+		snprintf(line, sizeof line, "all runs: %s", text);
+	else if (also)
+		snprintf(line, sizeof line, "%s, and %zu more: %s", where, also, text);
+	else
+		snprintf(line, sizeof line, "%s: %s", where, text);
+	text_cell(out, TAG_COLUMNS, "note");
+	text_wrap(out, TAG_COLUMNS, TAG_COLUMNS, TEXT_COLUMNS, line);
+}
+
 static void warnings_print(struct text *out, const struct groups *g, const struct text_style *style)
 {
-	char where[100], text[700], line[840];
-
 	for (size_t c = 0; c < g->cell_count; c++) {
 		const json_t *warnings = json_object_get(g->cells[c].run, "warnings"), *warning;
 		size_t i;
 
-		if (!json_is_array(warnings))
-			continue;
-		cell_name(g, &g->cells[c], where, sizeof where);
-		json_array_foreach((json_t *)warnings, i, warning)
-		{
-			if (!json_is_string(warning) || i >= 8)
-				continue;
-			format_name(text, sizeof text, json_string_value(warning), 600,
-			            style->ascii);
-			snprintf(line, sizeof line, "%s: %s", where, text);
-			text_cell(out, TAG_COLUMNS, "note");
-			text_wrap(out, TAG_COLUMNS, TAG_COLUMNS, TEXT_COLUMNS, line);
-		}
+		json_array_foreach((json_t *)warnings, i,
+		                   warning) if (json_is_string(warning) && i < WARNINGS_MAX)
+		    warning_print(out, g, c, json_string_value(warning), style);
 	}
 }
 
@@ -311,6 +335,7 @@ char *text_render(json_t *const *runs, size_t count, const struct text_style *st
 	if (groups.cell_count) {
 		text_headline(&out, &groups, style);
 		text_tables(&out, &groups, style);
+		text_probes(&out, &groups, style);
 		text_verdicts(&out, &groups, style);
 		text_findings(&out, &groups, style);
 		if (!style->brief && !groups.many_engines && groups.cell_count <= DETAILS_MAX)

@@ -51,8 +51,9 @@ static bool read_cpu(struct edge *edge, pid_t pid)
 }
 
 int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
-              const struct thread_mark *marks, struct probe *probe)
+              struct run_probes *probes)
 {
+	const struct thread_mark *marks = probes->tables.marks;
 	int err;
 
 	memset(edge, 0, sizeof *edge);
@@ -70,8 +71,9 @@ int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
 	edge->cpu_known = read_cpu(edge, subject);
 	edge->steal_ns = environment_steal_ns();
 	edge->busy_ns = environment_busy_ns();
-	edge->probed = probe != NULL;
-	return probe ? probe_read(probe, &edge->reading) : 0;
+	for (uint32_t i = 0; i < probes->count && !err; i++)
+		err = probe_read(&probes->probes[i], &edge->readings[i]);
+	return err;
 }
 
 static void subtract_sums(struct witness_sums *window, const struct witness_sums *from,
@@ -107,6 +109,20 @@ static void find_served(struct run_result *result, const struct edge *from, cons
 	result->served_known = shares || !(caps & ENGINE_HIDDEN_THREADS);
 }
 
+static void find_readings(struct run_result *result, const struct edge *from, const struct edge *to)
+{
+	for (uint32_t i = 0; i < result->probe_count; i++) {
+		struct probe_reading *window = malloc(sizeof *window);
+
+		if (window)
+			probe_difference(window, &from->readings[i], &to->readings[i]);
+		else
+			run_warn(result, "no memory for what probe %s counted",
+			         result->probes[i].name);
+		result->probes[i].reading = window;
+	}
+}
+
 void edge_difference(struct run_result *result, const struct edge *from, const struct edge *to)
 {
 	const uint64_t user = to->user_ticks - from->user_ticks;
@@ -132,6 +148,5 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 	if (from->steal_ns >= 0 && to->steal_ns >= from->steal_ns && result->window_ns)
 		result->steal_share = (double)(to->steal_ns - from->steal_ns) /
 		                      (double)result->window_ns;
-	if (from->probed && to->probed && result->reading)
-		probe_difference(result->reading, &from->reading, &to->reading);
+	find_readings(result, from, to);
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bench/run.h"
+#include "bench/run_probes.h"
 
 struct edge {
 	struct witness_sums sums;
@@ -19,13 +19,12 @@ struct edge {
 	uint64_t cpu_ns; /* of all threads of the subject, hidden ones included */
 	uint64_t user_ticks, system_ticks;
 	int64_t steal_ns, busy_ns;
-	bool probed;
-	struct probe_reading reading;
+	struct probe_reading readings[RUN_PROBES_MAX];
 };
 
-/* Reads everything now. probe may be NULL. 0, or -errno of witness_read or the probe. */
+/* Reads everything now. 0, or -errno of witness_read or of a probe. */
 int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
-              const struct thread_mark *marks, struct probe *probe);
+              struct run_probes *probes);
 
 /* Writes into the result what happened between two edges. */
 void edge_difference(struct run_result *result, const struct edge *from, const struct edge *to);

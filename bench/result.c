@@ -129,7 +129,7 @@ static json_t *measured_to_json(const struct run_result *r)
 
 static json_t *kind_to_json(enum thread_kind kind, const struct probe_kind *k, uint32_t measures)
 {
-	const bool in_call = measures & PROBE_IN_CALL, counts = measures & PROBE_COUNTS;
+	const bool in_call = measures & PROBE_IN_CALL, switches = measures & PROBE_SWITCHES;
 	json_t *object = json_pack("{s:s, s:o, s:o, s:o}", "kind", thread_kind_names[kind],
 	                           "threads_now", number(k->threads_now), "threads_max",
 	                           number(k->threads_max), "alive_ns", number(k->alive_ns));
@@ -146,10 +146,11 @@ static json_t *kind_to_json(enum thread_kind kind, const struct probe_kind *k, u
 	json_object_set_new(object, "in_call_runnable_ns",
 	                    number_if(in_call, k->in_call_runnable_ns));
 	json_object_set_new(object, "called_ns", number_if(in_call, k->called_ns));
-	json_object_set_new(object, "parks", number_if(counts, k->parks));
-	json_object_set_new(object, "voluntary_switches", number_if(counts, k->voluntary_switches));
+	json_object_set_new(object, "parks", number_if(measures & PROBE_PARKS, k->parks));
+	json_object_set_new(object, "voluntary_switches",
+	                    number_if(switches, k->voluntary_switches));
 	json_object_set_new(object, "involuntary_switches",
-	                    number_if(counts, k->involuntary_switches));
+	                    number_if(switches, k->involuntary_switches));
 	return object;
 }
 
@@ -233,13 +234,26 @@ static json_t *block_to_json(const struct probe_reading *r)
 	                 number(r->block_bytes), "in_flight_ns", number(r->block_in_flight_ns));
 }
 
-json_t *result_probes(const char *probe, enum probe_self_test self_test,
-                      const struct probe_reading *r)
+/* How many samples it took, how many that is in a second, and how far parked can be off. */
+static void add_quality(json_t *probe, const struct probe_reading *r)
+{
+	const bool samples = r->measures & PROBE_SAMPLES;
+	const bool known = samples || r->measures & PROBE_EDGE;
+
+	json_object_set_new(probe, "samples", number_if(samples, r->samples.count));
+	json_object_set_new(probe, "samples_per_s",
+	                    samples && r->time_ns
+	                        ? json_real((double)r->samples.count / (double)r->time_ns * 1e9)
+	                        : json_null());
+	json_object_set_new(probe, "parked_error_ns", number_if(known, probe_parked_error_ns(r)));
+}
+
+json_t *result_probe(const char *probe, enum probe_self_test self_test,
+                     const struct probe_reading *r)
 {
 	static const char *const self_tests[] = {NULL, "ok", "failed"};
-
-	return json_pack(
-	    "[{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}]", "probe", probe,
+	json_t *entry = json_pack(
+	    "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "probe", probe,
 	    "window_ns", number(r->time_ns), "lost", number(r->lost), "self_test",
 	    self_tests[self_test] ? json_string(self_tests[self_test]) : json_null(), "kinds",
 	    kinds_to_json(r), "parked_at_completion",
@@ -247,6 +261,10 @@ json_t *result_probes(const char *probe, enum probe_self_test self_test,
 	    r->measures & PROBE_OCCUPANCY ? occupancy_to_json(r) : json_null(), "completions",
 	    completions_to_json(r), "borrowed_ns", borrowed_to_json(r), "block", block_to_json(r),
 	    "io_uring", result_io_uring(r), "submitter_sleeps", result_submitter_sleeps(r));
+
+	if (entry)
+		add_quality(entry, r);
+	return entry;
 }
 
 /* What of the CPUs the window lost to others. */
@@ -263,9 +281,16 @@ static json_t *with_conditions(json_t *measured, const struct run_result *r)
 
 static json_t *probes_to_json(const struct run_result *result)
 {
-	if (!*result->probe || !result->window_ns || !result->reading)
-		return json_array();
-	return result_probes(result->probe, result->self_test, result->reading);
+	json_t *entries = json_array();
+
+	for (uint32_t i = 0; i < result->probe_count && result->window_ns; i++) {
+		const struct run_probe *probe = &result->probes[i];
+
+		if (probe->reading)
+			json_array_append_new(
+			    entries, result_probe(probe->name, probe->self_test, probe->reading));
+	}
+	return entries;
 }
 
 json_t *result_to_json(const struct run_result *result, const struct environment *environment)

@@ -15,9 +15,9 @@ json_t *result_to_json(const struct run_result *result, const struct environment
 json_t *result_io_uring(const struct probe_reading *reading);
 json_t *result_submitter_sleeps(const struct probe_reading *reading);
 
-/* The array "probes" with that one probe, whose window the reading is. A new array. */
-json_t *result_probes(const char *probe, enum probe_self_test self_test,
-                      const struct probe_reading *reading);
+/* An entry of "probes": what that probe counted in the window that the reading is. */
+json_t *result_probe(const char *probe, enum probe_self_test self_test,
+                     const struct probe_reading *reading);
 
 /* The environment alone, as it stands in every result. */
 json_t *result_environment(const struct environment *environment);

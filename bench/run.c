@@ -2,11 +2,9 @@
 #include "bench/run.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include "bench/child.h"
@@ -14,6 +12,7 @@
 #include "bench/limits.h"
 #include "bench/peer.h"
 #include "bench/run_files.h"
+#include "bench/run_probes.h"
 #include "bench/script.h"
 #include "bench/subject.h"
 #include "bench/workload.h"
@@ -26,43 +25,18 @@ enum {
 /* How long the warm-up waits at most for the depth to be reached. */
 static const uint64_t fill_limit_ns = 10000000000;
 
-const char *const run_outcome_names[] = {"ok", "skipped", "failed", "interrupted"};
-
 /* What a run holds; freed in reverse. */
 struct scene {
 	const struct run_options *options;
 	struct run_result *result;
 	struct plan *plan;
 	struct peer peer;
-	struct probe probe_state;
-	struct probe *probe; /* or NULL */
-	struct thread_mark *marks, *own_marks;
+	struct run_probes probes;
 	struct witness *witness;
 	pid_t subject;
 	struct script script;
 	struct edge *from, *to;
 };
-
-static void end_with(struct run_result *result, enum run_outcome status, const char *format, ...)
-{
-	va_list arguments;
-
-	result->status = status;
-	va_start(arguments, format);
-	vsnprintf(result->why, sizeof result->why, format, arguments);
-	va_end(arguments);
-}
-
-static void warn(struct run_result *result, const char *format, ...)
-{
-	va_list arguments;
-
-	if (result->warning_count == RUN_WARNINGS)
-		return;
-	va_start(arguments, format);
-	vsnprintf(result->warnings[result->warning_count++], PLAN_WHY_SIZE, format, arguments);
-	va_end(arguments);
-}
 
 static int start_peer(struct scene *s)
 {
@@ -96,51 +70,11 @@ static struct probe_config configure_probe(const struct scene *s)
 	return config;
 }
 
-static int try_probe(struct scene *s, const struct probe_ops *ops, char why[PROBE_WHY_SIZE])
+static int open_probes(struct scene *s)
 {
 	const struct probe_config config = configure_probe(s);
-	int err = probe_open(&s->probe_state, ops, &config, why);
 
-	if (err)
-		return err;
-	s->probe = &s->probe_state;
-	s->marks = s->probe->marks;
-	snprintf(s->result->probe, sizeof s->result->probe, "%s", ops->name);
-	s->result->self_test = s->probe->self_test;
-	if (s->probe->self_test == SELF_TEST_FAILED)
-		warn(s->result, "the probe's self-test failed, so block figures are not given: %s",
-		     s->probe->self_test_why);
-	return 0;
-}
-
-/* A probe by name is required; "auto" takes the best that is allowed, and says what is missing. */
-static int open_probe(struct scene *s)
-{
-	const char *name = s->options->probe;
-	char why[PROBE_WHY_SIZE] = "";
-
-	s->marks = s->own_marks = mmap(NULL, THREADS_MAX * sizeof *s->marks, PROT_READ | PROT_WRITE,
-	                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (s->own_marks == MAP_FAILED) {
-		s->marks = s->own_marks = NULL;
-		end_with(s->result, OUTCOME_FAILED, "no memory for the table of threads");
-		return -ENOMEM;
-	}
-	if (strcmp(name, "none") == 0)
-		return 0;
-	if (strcmp(name, "auto") != 0) {
-		if (try_probe(s, probe_find(name), why) == 0)
-			return 0;
-		s->result->probe_missing = true;
-		end_with(s->result, OUTCOME_SKIPPED, "probe %s: %s", name, why);
-		return -EOPNOTSUPP;
-	}
-	for (const struct probe_ops *const *ops = probe_table; *ops; ops++) {
-		if (try_probe(s, *ops, why) == 0)
-			return 0;
-		warn(s->result, "probe %s: %s", (*ops)->name, why);
-	}
-	return 0;
+	return run_probes_open(&s->probes, s->options->probe, &config, s->result);
 }
 
 /* Whether the subject has said that it cannot go on; then the result says why. */
@@ -150,8 +84,7 @@ static bool is_broken(struct scene *s)
 
 	if (__atomic_load_n(&witness->broken, __ATOMIC_ACQUIRE) != 1)
 		return false;
-	end_with(s->result, witness->refused ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s",
-	         witness->why);
+	run_end(s->result, witness->refused ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s", witness->why);
 	return true;
 }
 
@@ -161,8 +94,8 @@ static bool is_over(struct scene *s)
 	int status = 0;
 
 	if (*s->options->signal) {
-		end_with(s->result, OUTCOME_INTERRUPTED, "interrupted by signal %d",
-		         (int)*s->options->signal);
+		run_end(s->result, OUTCOME_INTERRUPTED, "interrupted by signal %d",
+		        (int)*s->options->signal);
 		return true;
 	}
 	if (is_broken(s))
@@ -171,13 +104,13 @@ static bool is_over(struct scene *s)
 		if (is_broken(s)) /* it said why just before it ended */
 			return true;
 		if (WIFSIGNALED(status))
-			end_with(s->result, OUTCOME_FAILED,
-			         "the measured process was killed by signal %d (%s)",
-			         WTERMSIG(status), strsignal(WTERMSIG(status)));
+			run_end(s->result, OUTCOME_FAILED,
+			        "the measured process was killed by signal %d (%s)",
+			        WTERMSIG(status), strsignal(WTERMSIG(status)));
 		else
-			end_with(s->result, OUTCOME_FAILED,
-			         "the measured process ended before its time, status %d",
-			         WEXITSTATUS(status));
+			run_end(s->result, OUTCOME_FAILED,
+			        "the measured process ended before its time, status %d",
+			        WEXITSTATUS(status));
 		return true;
 	}
 	return false;
@@ -216,11 +149,11 @@ static bool await_time(struct scene *s, uint64_t until_ns)
 
 static bool take_edge(struct scene *s, struct edge *edge)
 {
-	int err = edge_read(edge, s->subject, s->witness, s->marks, s->probe);
+	int err = edge_read(edge, s->subject, s->witness, &s->probes);
 
 	if (err && s->result->status == OUTCOME_OK)
-		end_with(s->result, OUTCOME_FAILED, "the probe %s cannot be read: %s",
-		         s->result->probe, strerror(-err));
+		run_end(s->result, OUTCOME_FAILED, "the counters cannot be read: %s",
+		        strerror(-err));
 	return err == 0;
 }
 
@@ -230,18 +163,18 @@ static int start_subject(struct scene *s)
 
 	s->witness = witness_make(s->plan->threads, s->plan->depth);
 	if (!s->witness) {
-		end_with(s->result, OUTCOME_FAILED, "no memory for the counters of %u threads",
-		         s->plan->threads);
+		run_end(s->result, OUTCOME_FAILED, "no memory for the counters of %u threads",
+		        s->plan->threads);
 		return -ENOMEM;
 	}
 	subject = (struct subject){.plan = s->plan,
 	                           .witness = s->witness,
-	                           .marks = s->marks,
-	                           .in_flight = s->probe ? s->probe->in_flight : NULL};
+	                           .marks = s->probes.tables.marks,
+	                           .in_flight = s->probes.tables.in_flight};
 	s->subject = subject_start(&subject);
 	if (s->subject < 0)
-		end_with(s->result, OUTCOME_FAILED, "cannot start the measured process: %s%s",
-		         strerror(-(int)s->subject), child_limits((int)s->subject));
+		run_end(s->result, OUTCOME_FAILED, "cannot start the measured process: %s%s",
+		        strerror(-(int)s->subject), child_limits((int)s->subject));
 	return s->subject < 0 ? (int)s->subject : 0;
 }
 
@@ -254,23 +187,17 @@ static bool start_script(struct scene *s)
 	    script_start(&s->script, s->options->script, s->subject, s->options->signal, why) == 0)
 		return true;
 	if (!is_over(s))
-		end_with(s->result, OUTCOME_SKIPPED, "%s", why);
+		run_end(s->result, OUTCOME_SKIPPED, "%s", why);
 	return false;
 }
 
 /* The window: from warm-up to its second edge, or all of a run that counts its operations. */
 static void measure(struct scene *s)
 {
-	char why[PROBE_WHY_SIZE] = "";
 	bool begun;
 
-	if (!await_threads(s, &s->witness->ready, UINT64_MAX))
-		return;
-	if (s->probe && probe_attach(s->probe, s->subject, why) != 0) {
-		end_with(s->result, OUTCOME_FAILED, "probe %s: %s", s->result->probe, why);
-		return;
-	}
-	if (!start_script(s))
+	if (!await_threads(s, &s->witness->ready, UINT64_MAX) ||
+	    run_probes_attach(&s->probes, s->subject) != 0 || !start_script(s))
 		return;
 	/* Also a rehearsal: the pages of an edge are in memory when it has to be quick. */
 	if (!take_edge(s, s->from) || !take_edge(s, s->to) || !take_edge(s, s->from))
@@ -300,19 +227,20 @@ static void note_conditions(struct scene *s)
 	const struct run_result *result = s->result;
 
 	if (result->window_ns && result->steal_share > 0.02)
-		warn(s->result,
-		     "the hypervisor took %.0f %% of a CPU during the window: the "
-		     "figures are noisy",
-		     result->steal_share * 100);
+		run_warn(s->result,
+		         "the hypervisor took %.0f %% of a CPU during the window: the "
+		         "figures are noisy",
+		         result->steal_share * 100);
 	if (result->window_ns && result->reading_ns > result->window_ns / 50)
-		warn(
+		run_warn(
 		    s->result,
 		    "the threads were read over %.0f ms, for a window of %.0f ms: this process got "
 		    "too little of the CPUs, and the figures are off by as much",
 		    (double)result->reading_ns / 1e6, (double)result->window_ns / 1e6);
 	if (workload_find(s->plan->workload)->need & ENGINE_FILES && !s->plan->file_verified)
-		warn(s->result, "the file was not filled by iostudy, so its blocks could not be "
-		                "checked");
+		run_warn(s->result,
+		         "the file was not filled by iostudy, so its blocks could not be "
+		         "checked");
 }
 
 static void take_down(struct scene *s)
@@ -323,12 +251,9 @@ static void take_down(struct scene *s)
 		child_end(s->subject, GRACE_NS);
 	}
 	run_files_finish(s->result, s->subject > 0, s->options->signal);
-	if (s->probe)
-		probe_close(s->probe);
+	run_probes_close(&s->probes);
 	peer_stop(&s->peer);
 	witness_free(s->witness);
-	if (s->own_marks)
-		munmap(s->own_marks, THREADS_MAX * sizeof *s->own_marks);
 	free(s->from);
 	free(s->to);
 }
@@ -343,9 +268,8 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 	result->plan = *plan;
 	s.from = malloc(sizeof *s.from);
 	s.to = malloc(sizeof *s.to);
-	result->reading = calloc(1, sizeof *result->reading);
-	if (!s.from || !s.to || !result->reading) {
-		end_with(result, OUTCOME_FAILED, "no memory for the readings");
+	if (!s.from || !s.to) {
+		run_end(result, OUTCOME_FAILED, "no memory for the readings");
 		take_down(&s);
 		return;
 	}
@@ -359,7 +283,7 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 	if (!err)
 		err = start_peer(&s);
 	if (!err)
-		err = open_probe(&s);
+		err = open_probes(&s);
 	limits_prefer_us(true);
 	if (!err)
 		err = start_subject(&s);
@@ -368,12 +292,4 @@ void run_execute(const struct plan *plan, const struct run_options *options,
 	note_conditions(&s);
 	take_down(&s);
 	limits_prefer_us(false);
-}
-
-void run_result_free(struct run_result *result)
-{
-	free(result->reading);
-	free(result->script_output);
-	result->reading = NULL;
-	result->script_output = NULL;
 }

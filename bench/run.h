@@ -17,13 +17,19 @@
 enum run_outcome { OUTCOME_OK, OUTCOME_SKIPPED, OUTCOME_FAILED, OUTCOME_INTERRUPTED };
 extern const char *const run_outcome_names[]; /* as in JSON */
 
-enum { RUN_WARNINGS = 8 };
+enum { RUN_WARNINGS = 12, RUN_PROBES_MAX = 4 };
 
 struct run_options {
-	const char *probe;     /* "auto": the best that is allowed; "none"; or one by name */
+	const char *probe;     /* "auto": the best that is allowed; "none"; or names: "bpf,proc" */
 	const char *directory; /* where the probe's self-test may write for a moment, or NULL */
 	const volatile sig_atomic_t *signal; /* not 0: end now, with what was measured */
 	const char *script; /* the path of a bpftrace script to run beside, or NULL */
+};
+
+struct run_probe {
+	const char *name;
+	enum probe_self_test self_test;
+	struct probe_reading *reading; /* the window's; NULL: the run ended before it */
 };
 
 struct run_result {
@@ -48,9 +54,8 @@ struct run_result {
 	bool was_read_back; /* the run wrote, and its files were looked at afterwards */
 	struct readback readback;
 
-	char probe[32]; /* its name, or empty: none */
-	enum probe_self_test self_test;
-	struct probe_reading *reading; /* the window's; or NULL */
+	struct run_probe probes[RUN_PROBES_MAX]; /* the first gives the headline */
+	uint32_t probe_count;
 
 	char *script_output; /* what the script said; NULL: none ran */
 
@@ -64,5 +69,11 @@ void run_execute(const struct plan *plan, const struct run_options *options,
                  struct run_result *result);
 
 void run_result_free(struct run_result *result);
+
+/* For the parts of a run: how it has ended and why; and what its reader is to know. */
+void run_end(struct run_result *result, enum run_outcome status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void run_warn(struct run_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 #endif

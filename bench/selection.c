@@ -1,4 +1,4 @@
-/* Engines and workloads by name: see selection.h. */
+/* Engines, workloads and probes by name: see selection.h. */
 #include "bench/selection.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include "bench/nearest.h"
 #include "bench/workload.h"
 #include "engines/engine.h"
+#include "probes/probe.h"
 
 static const char *const basic_engines[] = {"blocking", "pool",  "posix-aio",
                                             "libaio",   "epoll", "uring"};
@@ -75,4 +76,36 @@ int selection_add_rw(struct selection *selection, const char *rw, char why[PLAN_
 		return selection_add_workload(selection, workload, why);
 	snprintf(why, PLAN_WHY_SIZE, "--rw %.40s: %s (iostudy list workloads)", rw, reason);
 	return -ENOENT;
+}
+
+int selection_check_probes(const char *text, char why[PLAN_WHY_SIZE])
+{
+	const char *names[SELECTION_MAX] = {"auto", "none"};
+	struct selection seen = {.count = 0};
+	uint32_t n = 2;
+
+	for (const struct probe_ops *const *ops = probe_table; *ops; ops++)
+		names[n++] = (*ops)->name;
+	if (strcmp(text, names[0]) == 0 || strcmp(text, names[1]) == 0)
+		return 0;
+	for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+		const uint32_t before = seen.count;
+		char name[80];
+
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+		for (uint32_t i = 0; i < 2; i++)
+			if (strcmp(name, names[i]) == 0) {
+				snprintf(why, PLAN_WHY_SIZE,
+				         "probe %s stands alone: it says which ones", name);
+				return -EINVAL;
+			}
+		if (!probe_find(name))
+			return refuse("probe", name, names, n, why);
+		add_name(&seen, probe_find(name)->name);
+		if (seen.count == before) {
+			snprintf(why, PLAN_WHY_SIZE, "probe %s is named twice", name);
+			return -EINVAL;
+		}
+	}
+	return 0;
 }

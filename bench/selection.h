@@ -1,5 +1,5 @@
 /*
- * Engines and workloads as people name them: one, several, "basic", "all", or fio's word.
+ * Engines, workloads and probes as people name them: one, several, "basic", "all", or fio's word.
  */
 #ifndef IOSTUDY_SELECTION_H
 #define IOSTUDY_SELECTION_H
@@ -23,5 +23,9 @@ int selection_add_workload(struct selection *selection, const char *name, char w
 
 /* Adds the workload for a value of fio's --rw. 0, or -ENOENT with why: what is nearest. */
 int selection_add_rw(struct selection *selection, const char *rw, char why[PLAN_WHY_SIZE]);
+
+/* Whether a text is "auto", "none", or probes of the table, each once: "bpf,perf". 0, or -ENOENT or
+ * -EINVAL with why. */
+int selection_check_probes(const char *text, char why[PLAN_WHY_SIZE]);
 
 #endif

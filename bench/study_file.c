@@ -16,7 +16,6 @@
 #include "bench/nearest.h"
 #include "bench/selection.h"
 #include "bench/units.h"
-#include "probes/probe.h"
 
 /* Beside those of plan_settings. */
 static const char *const own_keys[] = {
@@ -149,29 +148,6 @@ static int unknown_key(struct reading *r, const char *key)
 	                nearest_text(nearest, key, names, n));
 }
 
-static int check_probe(const char *value, char why[PLAN_WHY_SIZE])
-{
-	const char *names[16] = {"auto", "none"};
-	char nearest[NEAREST_SIZE], one[80];
-	uint32_t n = 2;
-
-	for (const struct probe_ops *const *ops = probe_table; *ops && n < 16; ops++)
-		names[n++] = (*ops)->name;
-	for (const char *at = value; *at; at += strcspn(at, ","), at += *at == ',') {
-		bool known = false;
-
-		snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
-		for (uint32_t i = 0; i < n; i++)
-			known |= strcmp(one, names[i]) == 0;
-		if (!known) {
-			snprintf(why, PLAN_WHY_SIZE, "unknown probe '%.60s'%s", one,
-			         nearest_text(nearest, one, names, n));
-			return -ENOENT;
-		}
-	}
-	return 0;
-}
-
 static int check_number(const char *key, const char *value, uint64_t low, uint64_t high,
                         char why[PLAN_WHY_SIZE])
 {
@@ -199,7 +175,7 @@ static int check_value(const char *key, const char *value, char why[PLAN_WHY_SIZ
 	if (strcmp(key, "workload") == 0)
 		return selection_add_workload(&selection, value, why);
 	if (strcmp(key, "probe") == 0)
-		return check_probe(value, why);
+		return selection_check_probes(value, why);
 	if (strcmp(key, "repeat") == 0)
 		return check_number(key, value, 1, STUDY_REPEATS_MAX, why);
 	if (strcmp(key, "overwrite") == 0)

@@ -126,10 +126,10 @@ static void probe_explain(const struct doctor *d, const struct probe_ops *ops,
 	char allow[DOCTOR_COMMAND_SIZE], undo[DOCTOR_COMMAND_SIZE], self[100];
 	const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
 
-	if (strcmp(ops->name, "perf") == 0 && d->user.uid != 0 && paranoid > 1) {
+	if (strcmp(ops->name, "perf") == 0 && d->user.uid != 0 && paranoid > 2) {
 		snprintf(undo, sizeof undo, "sudo sysctl kernel.perf_event_paranoid=%d",
 		         (int)paranoid);
-		doctor_explain(check, NULL, "sudo sysctl kernel.perf_event_paranoid=1", undo);
+		doctor_explain(check, NULL, "sudo sysctl kernel.perf_event_paranoid=2", undo);
 	} else if (d->user.user_namespace) {
 		doctor_explain(check, NULL, "docker run --privileged --userns=host IMAGE",
 		               "start the container without those options");

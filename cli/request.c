@@ -14,7 +14,6 @@
 #include "cli/nearest.h"
 #include "cli/options.h"
 #include "engines/engine.h"
-#include "probes/probe.h"
 
 enum { KEY_OWN = 0x100, KEY_SETTING = 0x200, OPTIONS_MAX = 96 };
 enum {
@@ -41,7 +40,7 @@ static const struct argp_option own_options[] = {
     {"rw", KEY_RW, "randread", 0, "fio's word for --workload disk-...", 1},
     {"readwrite", KEY_RW, 0, OPTION_ALIAS, 0, 1},
     {"repeat", KEY_REPEAT, "N", 0, "run everything N times, and show medians [1]", 1},
-    {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required [auto]", 3},
+    {"probe", KEY_PROBE, "NAME,...", 0, "auto, none, or probes that are required [auto]", 3},
     {"bpftrace", KEY_BPFTRACE, "NAME", 0, "run a script beside (iostudy list scripts)", 3},
     {"directory", KEY_DIRECTORY, "DIR", 0, "where " FILE_NAME_DEFAULT " is made [.]", 3},
     {"overwrite", KEY_OVERWRITE, 0, 0, "the file of --filename may be written to", 3},
@@ -129,20 +128,14 @@ static void set_repeat(struct argp_state *state, struct request *r, const char *
 	r->repeat = (uint32_t)n;
 }
 
-static void set_probe(struct argp_state *state, struct request *r, const char *name)
+static void set_probes(struct argp_state *state, struct request *r, const char *names)
 {
-	const char *names[16] = {"auto", "none"};
-	uint32_t n = 2;
+	char why[PLAN_WHY_SIZE];
 
-	r->probe = name;
-	for (const struct probe_ops *const *ops = probe_table; *ops; ops++)
-		names[n++] = (*ops)->name;
-	for (uint32_t i = 0; i < n; i++)
-		if (strcmp(name, names[i]) == 0)
-			return;
-	fprintf(stderr, "%s: unknown probe '%.60s'", state->name, name);
-	nearest_print(stderr, name, names, n);
-	fputs(" (iostudy list probes)\n", stderr);
+	r->probe = names;
+	if (selection_check_probes(names, why) == 0)
+		return;
+	fprintf(stderr, "%s: %s\n", state->name, why);
 	exit(EXIT_BAD_USAGE);
 }
 
@@ -187,7 +180,7 @@ static error_t parse_own(int key, char *value, struct argp_state *state)
 		set_repeat(state, r, value);
 		return 0;
 	case KEY_PROBE:
-		set_probe(state, r, value);
+		set_probes(state, r, value);
 		return 0;
 	case KEY_BPFTRACE:
 		set_script(state, r, value);

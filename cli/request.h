@@ -19,7 +19,7 @@ struct request {
 	uint32_t waits[WAIT_COUNT];
 	uint32_t wait_count; /* 0: not said */
 	uint32_t repeat;
-	const char *probe;                  /* auto, none, or a name */
+	const char *probe;                  /* auto, none, or names */
 	const char *directory;              /* where ./iostudy.data and the self-test go */
 	const char *output;                 /* -o: a directory that keeps the runs, or NULL */
 	char script[SCRIPT_PATH_SIZE + 64]; /* a bpftrace script to run beside; empty: none */

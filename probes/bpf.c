@@ -95,7 +95,8 @@ static void choose_programs(struct bpf_probe *b, const struct probe_config *conf
 		program = bpf_object__find_program_by_name(b->object->obj, optional[i].name);
 		bpf_program__set_autoload(program, optional[i].wanted);
 	}
-	b->measures = PROBE_IN_CALL | PROBE_COUNTS | PROBE_OCCUPANCY | PROBE_SLEEPS;
+	b->measures = PROBE_EDGE | PROBE_IN_CALL | PROBE_PARKS | PROBE_SWITCHES | PROBE_OCCUPANCY |
+	              PROBE_SLEEPS;
 	if (has->io_uring_punt && (has->io_uring_submit_req || has->io_uring_submit_sqe))
 		b->measures |= PROBE_PUNTS;
 	if (disk)
@@ -155,12 +156,7 @@ static void bpf_close(struct probe *p)
 {
 	struct bpf_probe *b = p->state;
 
-	if (p->marks)
-		munmap(p->marks, THREADS_MAX * sizeof(struct thread_mark));
-	if (p->in_flight)
-		munmap(p->in_flight, (size_t)sysconf(_SC_PAGESIZE));
-	p->marks = NULL;
-	p->in_flight = NULL;
+	probe_tables_free(&p->tables);
 	bpf_link__destroy(b->find);
 	bpf_link__destroy(b->seed);
 	bpf_link__destroy(b->read);
@@ -202,9 +198,10 @@ static int bpf_open(struct probe *p, char why[PROBE_WHY_SIZE])
 	b->totals->updated_ns = now_ns();
 	b->totals->word = b->totals->updated_ns >> 6 & ((1u << 30) - 1);
 	error = -ENOMEM;
-	p->marks = map_shared(b->object->maps.marks, THREADS_MAX * sizeof(struct thread_mark));
-	p->in_flight = map_shared(b->object->maps.in_flight, (size_t)sysconf(_SC_PAGESIZE));
-	if (!p->marks || !p->in_flight)
+	p->tables.marks = map_shared(b->object->maps.marks,
+	                             THREADS_MAX * sizeof(struct thread_mark));
+	p->tables.in_flight = map_shared(b->object->maps.in_flight, sizeof(uint32_t));
+	if (!p->tables.marks || !p->tables.in_flight)
 		goto fail;
 	error = attach_events(b);
 	if (!error)

@@ -5,6 +5,8 @@
 #include "probes/probe.h"
 
 extern const struct probe_ops probe_bpf;
+extern const struct probe_ops probe_perf;
 extern const struct probe_ops probe_schedstat;
+extern const struct probe_ops probe_proc;
 
 #endif

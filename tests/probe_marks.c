@@ -78,7 +78,7 @@ TEST(probe_marks, the_mark_decides_what_a_sleep_is)
 	char why[PROBE_WHY_SIZE];
 
 	OPEN_BPF(&probe, &config);
-	REQUIRE(program_fork(&program, body, probe.marks));
+	REQUIRE(program_fork(&program, body, probe.tables.marks));
 	REQUIRE(program_expect(&program, "ready"));
 	CHECK_EQUAL(probe_attach(&probe, program.pid, why), 0);
 	CHECK(counts_settle(&probe, &counts, ROLES + 1));
@@ -138,7 +138,7 @@ TEST(probe_marks, the_occupancys_margins_are_the_times_of_the_states)
 	OPEN_BPF(&probe, &config);
 	REQUIRE(program_start(&program, "parkers", arguments));
 	REQUIRE(program_expect(&program, "ready"));
-	*probe.in_flight = 7;
+	*probe.tables.in_flight = 7;
 	CHECK_EQUAL(probe_attach(&probe, program.pid, why), 0);
 	usleep(50000);
 	CHECK_EQUAL(probe_read(&probe, &from), 0);
@@ -201,7 +201,7 @@ static void read_window(struct probe *probe, struct probe_reading *window, struc
 	static struct probe_reading from, to;
 	char why[PROBE_WHY_SIZE];
 
-	REQUIRE(program_fork(program, working_body, probe->marks));
+	REQUIRE(program_fork(program, working_body, probe->tables.marks));
 	REQUIRE(program_expect(program, "ready"));
 	CHECK_EQUAL(probe_attach(probe, program->pid, why), 0);
 	CHECK_EQUAL(probe_read(probe, &from), 0);
