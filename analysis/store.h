@@ -8,6 +8,9 @@
 
 #include <jansson.h>
 
+#define STORE_RUNS      "runs.jsonl"      /* iostudy/run/1 */
+#define STORE_SCENARIOS "scenarios.jsonl" /* iostudy/scenario/1 */
+
 enum {
 	STORE_WHY_SIZE = 400,
 	STORE_LINE_MAX = 16 << 20, /* bytes of a line that is read */
@@ -57,6 +60,9 @@ int store_repair(const char *directory, char why[STORE_WHY_SIZE]);
 /* Appends one run to DIR/runs.jsonl in one piece and waits until it is on the disk; makes DIR and
  * what leads there. On failure nothing of the run stays behind, and what was kept before stays. */
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE]);
+/* The same to DIR/NAME. */
+int store_append_as(const char *directory, const char *name, const json_t *run,
+                    char why[STORE_WHY_SIZE]);
 
 /* The run on one line, without the line's end, as --json prints it. Free it with free(). */
 char *store_line(const json_t *run);

@@ -79,15 +79,16 @@ static int line_append(int fd, const char *line, size_t length)
 	return -error;
 }
 
-/* The descriptor, or -errno with why. path is DIR/runs.jsonl. */
-static int file_open(const char *directory, char *path, size_t size, char why[STORE_WHY_SIZE])
+/* The descriptor, or -errno with why. path becomes DIR/NAME. */
+static int file_open(const char *directory, const char *name, char *path, size_t size,
+                     char why[STORE_WHY_SIZE])
 {
 	const int status = folders_make(directory);
 
 	why[0] = '\0';
 	if (status)
 		return fail(why, directory, "cannot make this folder", -status);
-	snprintf(path, size, "%s/runs.jsonl", directory);
+	snprintf(path, size, "%s/%s", directory, name);
 	const int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	return fd < 0 ? fail(why, path, "cannot be opened", errno) : fd;
 }
@@ -95,7 +96,7 @@ static int file_open(const char *directory, char *path, size_t size, char why[ST
 int store_prepare(const char *directory, char why[STORE_WHY_SIZE])
 {
 	char path[4200];
-	const int fd = file_open(directory, path, sizeof path, why);
+	const int fd = file_open(directory, STORE_RUNS, path, sizeof path, why);
 
 	if (fd < 0)
 		return fd;
@@ -165,7 +166,7 @@ int store_repair(const char *directory, char why[STORE_WHY_SIZE])
 	struct stat file;
 
 	why[0] = '\0';
-	snprintf(path, sizeof path, "%s/runs.jsonl", directory);
+	snprintf(path, sizeof path, "%s/%s", directory, STORE_RUNS);
 	if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
 		return 0;
 	const int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
@@ -178,8 +179,14 @@ int store_repair(const char *directory, char why[STORE_WHY_SIZE])
 
 int store_append(const char *directory, const json_t *run, char why[STORE_WHY_SIZE])
 {
+	return store_append_as(directory, STORE_RUNS, run, why);
+}
+
+int store_append_as(const char *directory, const char *name, const json_t *run,
+                    char why[STORE_WHY_SIZE])
+{
 	char path[4200];
-	const int fd = file_open(directory, path, sizeof path, why);
+	const int fd = file_open(directory, name, path, sizeof path, why);
 
 	if (fd < 0)
 		return fd;

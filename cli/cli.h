@@ -23,5 +23,6 @@ int command_watch(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_serve(int argc, char **argv);
+int command_scenario(int argc, char **argv);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "analysis/format.h"
 #include "bench/json_text.h"
+#include "bench/scenario/scenario.h"
 #include "bench/workload.h"
 #include "engines/engine.h"
 #include "probes/probe.h"
@@ -23,10 +24,11 @@ enum list_kind {
 	LIST_PROBES,
 	LIST_SCRIPTS,
 	LIST_STUDIES,
+	LIST_SCENARIOS,
 	LIST_COUNT
 };
-static const char *const kind_names[LIST_COUNT + 1] = {"engines", "workloads", "probes", "scripts",
-                                                       "studies"};
+static const char *const kind_names[LIST_COUNT + 1] = {"engines", "workloads", "probes",
+                                                       "scripts", "studies",   "scenarios"};
 
 static const struct {
 	uint32_t cap;
@@ -123,6 +125,10 @@ static void kind_text(struct text *text, enum list_kind kind, bool ascii)
 	case LIST_STUDIES:
 		studies_text(text, ascii);
 		break;
+	case LIST_SCENARIOS:
+		for (const struct scenario *const *s = scenario_table; *s; s++)
+			row_add(text, (*s)->name, (*s)->summary);
+		break;
 	default:
 		scripts_text(text, ascii);
 	}
@@ -200,6 +206,8 @@ static json_t *kind_json(enum list_kind kind)
 		json_array_append_new(list, entry_json((*ops)->name, (*ops)->summary));
 	for (const struct probe_ops *const *ops = probe_table; kind == LIST_PROBES && *ops; ops++)
 		json_array_append_new(list, entry_json((*ops)->name, (*ops)->summary));
+	for (const struct scenario *const *s = scenario_table; kind == LIST_SCENARIOS && *s; s++)
+		json_array_append_new(list, entry_json((*s)->name, (*s)->summary));
 	return list;
 }
 
@@ -215,7 +223,7 @@ int command_list(int argc, char **argv)
 {
 	const struct simple_command command = {
 	    .summary = "Names what this program holds; without a word, all of it.",
-	    .argument = "[engines|workloads|probes|scripts|studies...]",
+	    .argument = "[engines|workloads|probes|scripts|studies|scenarios...]",
 	    .words = kind_names,
 	};
 	struct simple_options options;

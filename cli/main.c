@@ -19,6 +19,7 @@ static const struct command commands[] = {
     {"diff", "compare two sets of results, or two engines", command_diff},
     {"report", "write a document from stored results", command_report},
     {"watch", "who is parked in any program, hidden threads included", command_watch},
+    {"scenario", "the classic experiments, published numbers beside ours", command_scenario},
     {"doctor", "what this machine and this user may do, and what allows more", command_doctor},
     {"list", "engines, workloads, probes, scripts", command_list},
     {"serve", "be the peer of socket runs: echo, delay", command_serve},

@@ -3,6 +3,7 @@
  * an installation, which puts it in its place and can be taken away again.
  */
 #include "bench/plan.h"
+#include "bench/scenario/scenario.h"
 #include "bench/workload.h"
 #include "engines/engine.h"
 #include "tests/process.h"
@@ -65,6 +66,10 @@ TEST(manual, names_every_engine_workload_and_setting)
 		snprintf(name, sizeof name, ".It Cm %s\n", (*ops)->name);
 		CHECK_MESSAGE(strstr(text, name), "%s does not name workload %s", page,
 		              (*ops)->name);
+	}
+	for (const struct scenario *const *s = scenario_table; *s; s++) {
+		snprintf(name, sizeof name, ".It Cm %s\n", (*s)->name);
+		CHECK_MESSAGE(strstr(text, name), "%s does not name scenario %s", page, (*s)->name);
 	}
 	for (const struct plan_setting *setting = plan_settings; setting->name; setting++) {
 		snprintf(name, sizeof name, "Fl -%s ", setting->name);

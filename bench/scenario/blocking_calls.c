@@ -1,0 +1,143 @@
+/*
+ * blocking-calls: N calls to a service that takes D, made in every way that was published (N = 100,
+ * D = 1 s), and without a thread for each: who is parked, and how long does it take in all?
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/scenario/calls.h"
+#include "bench/scenario/measure.h"
+
+static const struct scenario_parameter parameters[] = {
+    {"calls", "N,...", "how many calls; with several numbers, a case for each", "100",
+     PARAMETER_NUMBERS, 1, 100000, NULL},
+    {"delay", "TIME", "what the service takes for each", "1s", PARAMETER_TIME, 1000000,
+     60000000000, NULL},
+    {"form", "socket,timer", "what a call is: a request to the delay service, or a timer",
+     "socket", PARAMETER_WORDS, 0, 0, calls_form_names},
+    {0},
+};
+
+/* A mode's own. */
+struct way {
+	struct calls calls;
+	int (*body)(struct board_side *side);
+};
+
+static const struct scenario_mode modes[] = {
+    {"sequential", "one call after the other, on one thread",
+     "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 1, \"total_ns\": 100122000000}",
+     &(const struct way){{.threads = 1}, calls_by_threads}},
+    {"pool-8", "a pool of 8 threads; each call blocks its worker",
+     "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 8, \"total_ns\": 13057000000}",
+     &(const struct way){{.threads = 8}, calls_by_threads}},
+    {"pool-16", "a pool of 16 threads; each call blocks its worker",
+     "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 16, \"total_ns\": 7057000000}",
+     &(const struct way){{.threads = 16}, calls_by_threads}},
+    {"thread-per-call", "a thread for every call",
+     "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 100, \"total_ns\": 1069000000}",
+     &(const struct way){{.threads = 0}, calls_by_threads}},
+    {"ring", "truly non-blocking: coroutines on one thread, over one io_uring ring", NULL,
+     &(const struct way){{.engine = "uring"}, calls_by_coroutines}},
+    {"epoll", "truly non-blocking: coroutines on one thread, over one epoll set", NULL,
+     &(const struct way){{.engine = "epoll"}, calls_by_coroutines}},
+    {0},
+};
+
+/* The scenario's own, from prepare to finish. */
+struct calls_service {
+	struct peer peer;
+	struct address address;
+};
+
+static int calls_prepare(struct scenario_run *run)
+{
+	struct calls_service *service = run->own = calloc(1, sizeof *service);
+
+	if (!service) {
+		snprintf(run->why, sizeof run->why, "no memory for the scenario");
+		return -ENOMEM;
+	}
+	return measure_peer(run, &service->peer, &serve_delay, &service->address);
+}
+
+static void calls_finish(struct scenario_run *run)
+{
+	struct calls_service *service = run->own;
+
+	if (service)
+		peer_stop(&service->peer);
+	free(service);
+}
+
+static void calls_conclude(const struct board_side *side, const struct measure_work *work,
+                           json_t *measured, json_t *series, char because[SCENARIO_WHY_SIZE])
+{
+	const struct calls *calls = work->own;
+	const struct calls_shared *shared = side->shared;
+	const double memory =
+	    json_number_value(json_object_get(measured, "memory_max_bytes")) -
+	    (double)shared->memory_before_bytes;
+
+	(void)series;
+	(void)because;
+	if (!shared->memory_before_bytes)
+		return;
+	json_object_set_new(measured, "memory_per_call_bytes",
+	                    json_integer((json_int_t)(memory / calls->count)));
+	json_object_set_new(measured, "stack_per_call_bytes",
+	                    json_integer((json_int_t)(shared->stack_bytes / calls->count)));
+}
+
+static int run_case(struct scenario_run *run, const struct scenario_mode *mode,
+                    enum calls_form form, uint32_t count)
+{
+	const struct way *way = mode->own;
+	const struct calls_service *service = run->own;
+	struct calls calls = way->calls;
+	char text[80];
+
+	calls.form = form;
+	calls.count = count;
+	calls.delay_ns = scenario_time_ns(run, "delay");
+	calls.seed = run->seed;
+	calls.service = service->address;
+	struct measure_work work = {
+	    .mode = mode,
+	    .own = &calls,
+	    .shared_bytes = sizeof(struct calls_shared),
+	    .body = way->body,
+	    .setting = json_pack("{s:s, s:i, s:I}", "form", calls_form_names[form], "calls",
+	                         (int)count, "delay_ns", (json_int_t)calls.delay_ns),
+	    .conclude = calls_conclude,
+	};
+	snprintf(text, sizeof text, "%s, %u calls by %s", mode->name, count,
+	         calls_form_names[form]);
+	if (run->progress)
+		run->progress(run->context, text);
+	return measure_case(run, &work);
+}
+
+static int calls_run(struct scenario_run *run, const struct scenario_mode *mode)
+{
+	uint64_t counts[SCENARIO_LIST_MAX];
+	const uint32_t n = scenario_numbers(run, "calls", counts);
+	int error = 0;
+
+	for (uint32_t form = 0; form < FORM_COUNT; form++)
+		for (uint32_t i = 0; i < n && !error; i++)
+			if (scenario_has_word(run, "form", calls_form_names[form]))
+				error = run_case(run, mode, form, (uint32_t)counts[i]);
+	return error;
+}
+
+const struct scenario scenario_blocking_calls = {
+    .name = "blocking-calls",
+    .summary = "N calls to a service that takes D: one by one, by pools, and with no thread each",
+    .parameters = parameters,
+    .modes = modes,
+    .prepare = calls_prepare,
+    .run = calls_run,
+    .finish = calls_finish,
+};
