@@ -2,7 +2,6 @@
 #include "bench/scenario/measure.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,18 +20,6 @@ enum { GRACE_NS = 200000000 };
 static const uint64_t first_look_ns = 5000000, last_look_ns = 100000000;
 static const uint64_t default_limit_ns = 600000000000;
 
-static void end_with(struct measurement *m, enum run_outcome status, const char *format, ...)
-{
-	va_list arguments;
-
-	if (m->status != OUTCOME_OK)
-		return;
-	m->status = status;
-	va_start(arguments, format);
-	vsnprintf(m->why, sizeof m->why, format, arguments);
-	va_end(arguments);
-}
-
 static void *shared_make(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -46,54 +33,26 @@ static void shared_free(void *memory, size_t bytes)
 		munmap(memory, bytes);
 }
 
-/* What the processes share without a probe; a probe brings its own marks and gauge. */
 static bool make_room(struct measurement *m)
 {
 	m->side.board = shared_make(sizeof *m->side.board);
 	m->side.shared = shared_make(m->work->shared_bytes + 1);
-	m->own_marks = shared_make(THREADS_MAX * sizeof *m->own_marks);
-	m->own_in_flight = shared_make(sizeof *m->own_in_flight);
-	m->side.marks = m->own_marks;
-	m->side.in_flight = m->own_in_flight;
-	m->from = calloc(3, sizeof *m->from);
-	if (!m->side.board || !m->side.shared || !m->own_marks || !m->own_in_flight || !m->from) {
-		end_with(m, OUTCOME_FAILED, "no memory for the case");
+	m->from = calloc(2 * RUN_PROBES_MAX, sizeof *m->from);
+	if (!m->side.board || !m->side.shared || !m->from) {
+		run_end(m->outcome, OUTCOME_FAILED, "no memory for the case");
 		return false;
 	}
 	return true;
 }
 
-static bool try_probe(struct measurement *m, const struct probe_ops *ops, char why[PROBE_WHY_SIZE])
+static bool choose_probes(struct measurement *m)
 {
 	const struct probe_config config = {.marked = true};
 
-	if (probe_open(&m->probe_state, ops, &config, why) != 0)
+	if (run_probes_open(&m->probes, m->run->probe, &config, m->outcome) != 0)
 		return false;
-	m->probe = &m->probe_state;
-	m->side.marks = m->probe->marks;
-	m->side.in_flight = m->probe->in_flight;
-	return true;
-}
-
-/* A probe by name is required; "auto" takes the best that is allowed. */
-static bool choose_probe(struct measurement *m)
-{
-	const char *name = m->run->probe;
-	char why[PROBE_WHY_SIZE] = "";
-
-	if (strcmp(name, "none") == 0)
-		return true;
-	if (strcmp(name, "auto") != 0) {
-		if (try_probe(m, probe_find(name), why))
-			return true;
-		end_with(m, OUTCOME_SKIPPED, "probe %s: %s", name, why);
-		return false;
-	}
-	for (const struct probe_ops *const *ops = probe_table; *ops; ops++) {
-		if (try_probe(m, *ops, why))
-			return true;
-		measurement_warn(m, "probe %s: %s", (*ops)->name, why);
-	}
+	m->side.marks = m->probes.tables.marks;
+	m->side.in_flight = m->probes.tables.in_flight;
 	return true;
 }
 
@@ -103,17 +62,20 @@ static bool is_over(struct measurement *m)
 	int status;
 
 	if (*m->run->signal)
-		end_with(m, OUTCOME_INTERRUPTED, "interrupted by signal %d", (int)*m->run->signal);
+		run_end(m->outcome, OUTCOME_INTERRUPTED, "interrupted by signal %d",
+		        (int)*m->run->signal);
 	else if (__atomic_load_n(&b->broken, __ATOMIC_ACQUIRE) == 1)
-		end_with(m, b->refused ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s", b->why);
+		run_end(m->outcome, b->refused ? OUTCOME_SKIPPED : OUTCOME_FAILED, "%s", b->why);
 	else if (child_has_ended(m->subject, &status))
-		end_with(m, OUTCOME_FAILED, "the measured process ended before its time (%s %d)",
-		         WIFSIGNALED(status) ? "signal" : "status",
-		         WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+		run_end(m->outcome, OUTCOME_FAILED,
+		        "the measured process ended before its time (%s %d)",
+		        WIFSIGNALED(status) ? "signal" : "status",
+		        WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	else if (witness_now_ns() > m->limit_ns)
-		end_with(m, OUTCOME_FAILED, "not done after %.1f s, and ended: see its limit",
-		         (double)(witness_now_ns() - m->started_ns) / 1e9);
-	return m->status != OUTCOME_OK;
+		run_end(m->outcome, OUTCOME_FAILED,
+		        "not done after %.1f s, and ended: see its limit",
+		        (double)(witness_now_ns() - m->started_ns) / 1e9);
+	return m->outcome->status != OUTCOME_OK;
 }
 
 /* Waits until the word is set, and looks at the process meanwhile. False: it is over. */
@@ -140,8 +102,8 @@ static pid_t fork_side(struct measurement *m, const char *name,
 	int error;
 
 	if (pid < 0)
-		end_with(m, OUTCOME_FAILED, "cannot start a process: %s%s", strerror(-(int)pid),
-		         child_limits((int)pid));
+		run_end(m->outcome, OUTCOME_FAILED, "cannot start a process: %s%s",
+		        strerror(-(int)pid), child_limits((int)pid));
 	if (pid != 0)
 		return pid;
 	child_close_others(NULL, 0);
@@ -158,7 +120,7 @@ static pid_t fork_side(struct measurement *m, const char *name,
 	_exit(0);
 }
 
-static bool take_edge(struct measurement *m, struct probe_reading *reading, uint64_t *cpu_ns)
+static bool take_edge(struct measurement *m, struct probe_reading *readings, uint64_t *cpu_ns)
 {
 	struct timespec used;
 	clockid_t clock;
@@ -166,26 +128,36 @@ static bool take_edge(struct measurement *m, struct probe_reading *reading, uint
 
 	if (clock_getcpuclockid(m->subject, &clock) == 0 && clock_gettime(clock, &used) == 0)
 		*cpu_ns = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
-	if (m->probe)
-		error = probe_read(m->probe, reading);
-	if (error)
-		end_with(m, OUTCOME_FAILED, "the probe %s cannot be read: %s", m->probe->ops->name,
-		         strerror(-error));
+	for (uint32_t i = 0; i < m->probes.count && !error; i++) {
+		error = probe_read(&m->probes.probes[i], &readings[i]);
+		if (error)
+			run_end(m->outcome, OUTCOME_FAILED, "the probe %s cannot be read: %s",
+			        m->outcome->probes[i].name, strerror(-error));
+	}
 	return error == 0;
+}
+
+/* The first readings become the window's. */
+static void find_window(struct measurement *m, struct probe_reading *last)
+{
+	for (uint32_t i = 0; i < m->probes.count; i++) {
+		const struct probe_reading first = m->from[i];
+
+		probe_difference(&m->from[i], &first, &last[i]);
+		m->outcome->probes[i].reading = &m->from[i];
+	}
 }
 
 static void carry_out(struct measurement *m)
 {
 	struct board *b = m->side.board;
-	char why[PROBE_WHY_SIZE] = "";
+	struct probe_reading *last = m->from + RUN_PROBES_MAX;
 
 	m->subject = fork_side(m, "iostudy-subject", m->work->body);
 	if (m->subject < 0 || !await(m, &b->ready, false))
 		return;
-	if (m->probe && probe_attach(m->probe, m->subject, why) != 0) {
-		end_with(m, OUTCOME_FAILED, "probe %s: %s", m->probe->ops->name, why);
+	if (run_probes_attach(&m->probes, m->subject) != 0)
 		return;
-	}
 	census_begin(&m->census, m->subject);
 	census_look(&m->census);
 	if (!take_edge(m, m->from, &m->cpu_begin_ns))
@@ -200,8 +172,8 @@ static void carry_out(struct measurement *m)
 	await(m, &b->finished, true);
 	m->end_ns = witness_now_ns();
 	census_look(&m->census);
-	if (take_edge(m, m->to, &m->cpu_end_ns) && m->probe)
-		probe_difference(m->window, m->from, m->to);
+	if (take_edge(m, last, &m->cpu_end_ns))
+		find_window(m, last);
 	m->has_window = true;
 }
 
@@ -217,13 +189,11 @@ static void take_down(struct measurement *m)
 
 static void free_all(struct measurement *m)
 {
-	if (m->probe)
-		probe_close(m->probe);
+	run_probes_close(&m->probes);
 	shared_free(m->side.board, sizeof *m->side.board);
 	shared_free(m->side.shared, m->work->shared_bytes + 1);
-	shared_free(m->own_marks, THREADS_MAX * sizeof *m->own_marks);
-	shared_free(m->own_in_flight, sizeof *m->own_in_flight);
 	free(m->from);
+	free(m->outcome);
 	free(m);
 }
 
@@ -233,28 +203,28 @@ int measure_case(struct scenario_run *run, struct measure_work *work)
 	json_t *result;
 	int error;
 
-	if (!m) {
+	if (m)
+		m->outcome = calloc(1, sizeof *m->outcome);
+	if (!m || !m->outcome) {
+		free(m);
 		json_decref(work->setting);
 		json_decref(work->published);
 		snprintf(run->why, sizeof run->why, "no memory for the case");
 		return -ENOMEM;
 	}
-	*m = (struct measurement){.run = run, .work = work};
+	m->run = run;
+	m->work = work;
 	m->side = (struct board_side){.run = run, .own = work->own};
 	m->started_ns = witness_now_ns();
 	m->limit_ns = m->started_ns + (work->limit_ns ? work->limit_ns : default_limit_ns);
 	limits_prefer_us(true);
-	if (make_room(m)) {
-		m->window = m->from + 2;
-		m->to = m->from + 1;
-		if (choose_probe(m))
-			carry_out(m);
-	}
+	if (make_room(m) && choose_probes(m))
+		carry_out(m);
 	take_down(m);
 	limits_prefer_us(false);
 	result = measurement_json(m);
 	error = result ? run->result(run->context, result) : -ENOMEM;
-	if (!error && m->status == OUTCOME_INTERRUPTED)
+	if (!error && m->outcome->status == OUTCOME_INTERRUPTED)
 		error = -EINTR;
 	free_all(m);
 	return error;

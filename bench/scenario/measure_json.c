@@ -1,7 +1,6 @@
 /* A case as one JSON object (schema iostudy/scenario/1): see measure_json.h. */
 #include "bench/scenario/measure_json.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,17 +10,6 @@
 static json_t *number(uint64_t value)
 {
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
-void measurement_warn(struct measurement *m, const char *format, ...)
-{
-	va_list arguments;
-
-	if (m->warning_count == MEASUREMENT_WARNINGS)
-		return;
-	va_start(arguments, format);
-	vsnprintf(m->warnings[m->warning_count++], SCENARIO_WHY_SIZE, format, arguments);
-	va_end(arguments);
 }
 
 /* A parameter as it was used: times in ns, shrunk already. */
@@ -153,11 +141,10 @@ static json_t *calls_json(const struct measurement *m)
 
 	for (uint64_t i = 0; i < b->boxes && i < BOARD_BOXES; i++)
 		if (b->box[i].end_ns)
-			json_array_append_new(calls,
-			                      json_pack("[o, o, o]",
-			                                number(since(m, b->box[i].start_ns)),
-			                                number(since(m, b->box[i].end_ns)),
-			                                number(b->box[i].row)));
+			json_array_append_new(calls, json_pack("[o, o, o]",
+			                                       number(since(m, b->box[i].start_ns)),
+			                                       number(since(m, b->box[i].end_ns)),
+			                                       number(b->box[i].row)));
 	return calls;
 }
 
@@ -168,26 +155,33 @@ static json_t *census_series(const struct measurement *m, const char *name, cons
 	json_t *points = json_array();
 
 	for (uint32_t i = 0; i < c->moment_count; i++)
-		json_array_append_new(points,
-		                      json_pack("[o, o]", number(since(m, c->moments[i].time_ns)),
-		                                number(memory ? c->moments[i].memory_bytes
-		                                              : c->moments[i].threads)));
+		json_array_append_new(
+		    points,
+		    json_pack("[o, o]", number(since(m, c->moments[i].time_ns)),
+		              number(memory ? c->moments[i].memory_bytes : c->moments[i].threads)));
 	return json_pack("{s:s, s:s, s:o}", "name", name, "unit", unit, "points", points);
 }
 
 static json_t *probes_json(const struct measurement *m)
 {
-	if (!m->probe || !m->has_window)
-		return json_array();
-	return result_probes(m->probe->ops->name, m->probe->self_test, m->window);
+	json_t *probes = json_array();
+
+	for (uint32_t i = 0; i < m->outcome->probe_count; i++) {
+		const struct run_probe *probe = &m->outcome->probes[i];
+
+		if (probe->reading)
+			json_array_append_new(
+			    probes, result_probe(probe->name, probe->self_test, probe->reading));
+	}
+	return probes;
 }
 
 static json_t *warnings_json(const struct measurement *m)
 {
 	json_t *warnings = json_array();
 
-	for (uint32_t i = 0; i < m->warning_count; i++)
-		json_array_append_new(warnings, json_text(m->warnings[i]));
+	for (uint32_t i = 0; i < m->outcome->warning_count; i++)
+		json_array_append_new(warnings, json_text(m->outcome->warnings[i]));
 	return warnings;
 }
 
@@ -209,10 +203,10 @@ json_t *measurement_json(struct measurement *m)
 	}
 	return json_pack(
 	    "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-	    "iostudy/scenario/1", "status", run_outcome_names[m->status], "why",
-	    m->status == OUTCOME_OK ? json_null() : json_text(m->why), "environment",
-	    result_environment(&environment), "plan", plan_json(m), "published", published_json(m),
-	    "measured", measured, "calls", calls, "calls_dropped",
+	    "iostudy/scenario/1", "status", run_outcome_names[m->outcome->status], "why",
+	    m->outcome->status == OUTCOME_OK ? json_null() : json_text(m->outcome->why),
+	    "environment", result_environment(&environment), "plan", plan_json(m), "published",
+	    published_json(m), "measured", measured, "calls", calls, "calls_dropped",
 	    number(boxes > BOARD_BOXES ? boxes - BOARD_BOXES : 0), "series", series, "because",
 	    *because ? json_text(because) : json_null(), "probes", probes_json(m), "warnings",
 	    warnings_json(m));
