@@ -40,7 +40,9 @@ int watch_child_release(struct watch_child *child);
 /* Its exit status once it has ended, 128 + n for a signal; -1 while it runs. */
 int watch_child_status(struct watch_child *child);
 
-/* Adds the processes of a control group, and of those below. How many, or -errno with why. */
+/* Adds the processes of a control group, and of those below it; by its path, from the root of the
+ * file system or of a hierarchy, or by its name where only one has it. How many, or -errno with
+ * why. */
 int watch_cgroup_add(struct observation *o, const char *cgroup, char why[OBSERVE_WHY_SIZE]);
 
 /* Whether this user may watch that process: under file capabilities only one's own. */

@@ -15,9 +15,10 @@ enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII };
 
 static const struct argp_option options[] = {
     {"pid", 'p', "PID[,PID...]", 0, "the processes to watch; may be given again", 0},
-    {"children", 'f', 0, 0, "and what they fork, now and later (default with -- COMMAND)", 0},
-    {"cgroup", KEY_CGROUP, "PATH", 0, "all processes of a control group: a container, a service",
-     0},
+    {"children", 'f', 0, 0,
+     "and what they fork, now and later (default with -- COMMAND and --cgroup)", 0},
+    {"cgroup", KEY_CGROUP, "PATH|NAME", 0,
+     "all processes of a control group: a container, a service", 0},
     {"duration", 'd', "TIME", 0, "the window (until Ctrl-C or the end)", 0},
     {"interval", 'i', "TIME", 0, "a line on stderr so often (1s)", 0},
     {"batch", KEY_BATCH, 0, 0, "no lines in between, only the summary", 0},
@@ -35,7 +36,7 @@ static const char documentation[] =
     "  iostudy watch -p 1234 -d 10\n"
     "  iostudy watch -p 1234,1240 --json | jq .places\n"
     "  iostudy watch -- node server.js\n"
-    "  iostudy watch --cgroup system.slice/postgresql.service -d 5\n"
+    "  iostudy watch --cgroup postgresql.service -d 5\n"
     "  iostudy watch --fail-on warn --json=watch.json -- make check\n"
     "\n"
     "With -- COMMAND its children are watched too, stdout is the command's, and the summary goes "
@@ -149,7 +150,7 @@ void watch_request_parse(struct watch_request *r, int argc, char **argv)
 		        argv[0]);
 		exit(EXIT_BAD_USAGE);
 	}
-	if (r->command)
+	if (r->command || r->cgroup)
 		r->children = true;
 	if (r->command && r->json && !r->json_file) {
 		fprintf(stderr, "%s: with a command, stdout is the command's: use --json=FILE\n",

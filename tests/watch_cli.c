@@ -1,15 +1,10 @@
 /* `iostudy watch` as people call it: targets, commands, statuses, names, and what it leaves. */
-#include <bpf/bpf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/bpf.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/test.h"
@@ -248,74 +243,6 @@ TEST(watch_cli, odd_names_break_neither_the_reading_nor_the_result)
 		process_free(&result);
 	}
 	process_remove_directory(directory);
-}
-
-enum { PROGRAMS_MAX = 64 };
-
-/* The numbers of the BPF programs that a process holds, from its descriptors. */
-static unsigned bpf_programs_of(pid_t pid, uint32_t ids[PROGRAMS_MAX])
-{
-	unsigned count = 0;
-
-	for (int fd = 3; fd < 200; fd++) {
-		char path[64], line[128];
-		FILE *info;
-
-		snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", (int)pid, fd);
-		info = fopen(path, "re");
-		while (info && fgets(line, sizeof line, info))
-			if (count < PROGRAMS_MAX && sscanf(line, "prog_id: %u", &ids[count]) == 1)
-				count++;
-		if (info)
-			fclose(info);
-	}
-	return count;
-}
-
-static bool is_loaded(uint32_t id)
-{
-	const int fd = bpf_prog_get_fd_by_id(id);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
-TEST(watch_cli, killed_it_leaves_nothing_loaded_and_the_target_alone)
-{
-	static const char *const program[] = {"hold", "pipe=1", NULL};
-	struct program target;
-
-	NEED_BPF();
-	REQUIRE(program_start(&target, "parkers", program));
-	REQUIRE(program_expect(&target, "ready"));
-	for (int round = 0; round < 2; round++) {
-		char self[4200], pid[16];
-		uint32_t ids[PROGRAMS_MAX];
-		unsigned count = 0, left = 1;
-		pid_t watcher;
-
-		snprintf(self, sizeof self, "%s/iostudy", test_build_directory());
-		snprintf(pid, sizeof pid, "%d", (int)target.pid);
-		watcher = fork();
-		if (watcher == 0) {
-			execl(self, "iostudy", "watch", "--batch", "-p", pid, (char *)NULL);
-			_exit(1);
-		}
-		for (int i = 0; i < 1000 && count < 10; i++, usleep(10000))
-			count = bpf_programs_of(watcher, ids);
-		CHECK(count >= 10);
-		kill(watcher, SIGKILL);
-		waitpid(watcher, NULL, 0);
-		for (int i = 0; i < 1000 && left; i++, usleep(10000)) {
-			left = 0;
-			for (unsigned k = 0; k < count; k++)
-				left += is_loaded(ids[k]);
-		}
-		CHECK_MESSAGE(left == 0, "%u of %u programs are still loaded", left, count);
-		CHECK_EQUAL(kill(target.pid, 0), 0);
-	}
-	program_end(&target);
 }
 
 TEST(watch_cli, without_privileges_it_says_what_would_allow_it)
