@@ -23,6 +23,15 @@ FROM_SUMMARY(figure_nobody, nobody_parked_share)
 FROM_SUMMARY(figure_rate, iops)
 FROM_SUMMARY(figure_block_requests, block_requests_per_operation)
 
+/* CPUs that waited for I/O, as the system counts it. A CPU that worked meanwhile counts none: on a
+ * busy machine the figure says nothing. */
+FIGURE(figure_iowait)
+{
+	(void)s;
+	(void)run;
+	return v->others_cpu_ns < v->window_ns / 4 ? quotient(v->iowait_ns, v->window_ns) : NAN;
+}
+
 /* What the first probe counted, of which there may be none. */
 #define FROM_PROBE(name, expression)                                                               \
 	FIGURE(name)                                                                               \

@@ -28,6 +28,7 @@ FIGURE(figure_punted_fsync);      /* of submitted; per operation */
 FIGURE(figure_workers_parked);    /* threads */
 FIGURE(figure_worker_parks);      /* per operation */
 FIGURE(figure_sqpoll_running);    /* CPUs */
+FIGURE(figure_iowait);            /* CPUs */
 FIGURE(figure_pool_parked);       /* threads */
 FIGURE(figure_block_requests);    /* per operation */
 FIGURE(figure_says_page_cache);   /* 1 or 0 */

@@ -120,8 +120,10 @@ static void say_untested(const struct expectation *e, const struct expectation_r
 		snprintf(result->why, sizeof result->why, "there is no run that measured: %s",
 		         runs);
 	else
-		snprintf(result->why, sizeof result->why,
-		         "%zu runs, but their probe did not measure it (bpf does)", result->runs);
+		snprintf(
+		    result->why, sizeof result->why,
+		    "%zu %s, but none that measured it: another probe than bpf, or a busy machine",
+		    result->runs, result->runs == 1 ? "run" : "runs");
 }
 
 /* Against the limits: the interval where there is one, else the figure. */

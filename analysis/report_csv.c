@@ -33,7 +33,7 @@ enum { COLUMNS = sizeof columns / sizeof columns[0] };
 static const char *const measured[] = {
     "window_ns", "operations",    "bytes",     "short",       "wrong",
     "failed",    "in_flight_ns",  "served_ns", "cpu_user_ns", "cpu_system_ns",
-    "steal_ns",  "others_cpu_ns", NULL};
+    "steal_ns",  "others_cpu_ns", "iowait_ns", NULL};
 
 /* RFC 4180: in quotes where it must be, with quotes doubled. Controls cannot break a row. */
 static void field_add(struct text *out, const char *value)

@@ -211,6 +211,7 @@ static void measured_read(struct reader *r, const json_t *measured, struct run_v
 	v->cpu_system_ns = reader_number(r, measured, "cpu_system_ns");
 	v->steal_ns = reader_number(r, measured, "steal_ns");
 	v->others_cpu_ns = reader_number(r, measured, "others_cpu_ns");
+	v->iowait_ns = reader_number(r, measured, "iowait_ns");
 	v->compute_units = reader_number(r, measured, "compute_units");
 	v->compute_units_per_s = reader_number(r, measured, "compute_units_per_s");
 	v->compute_units_per_s_alone = reader_number(r, measured, "compute_units_per_s_alone");

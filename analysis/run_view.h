@@ -102,6 +102,7 @@ struct run_view {
 	double unfinished_oldest_ns; /* of an open loop */
 	double in_flight_ns, served_ns, cpu_user_ns, cpu_system_ns;
 	double steal_ns, others_cpu_ns; /* what the window lost to a hypervisor, and to others */
+	double iowait_ns;               /* that idle CPUs counted as waiting for I/O */
 	double compute_units, compute_units_per_s, compute_units_per_s_alone;
 	enum view_boolean verified;
 	double written_blocks, checked_blocks; /* of what was read back after the run */

@@ -71,6 +71,7 @@ int edge_read(struct edge *edge, pid_t subject, const struct witness *witness,
 	edge->cpu_known = read_cpu(edge, subject);
 	edge->steal_ns = environment_steal_ns();
 	edge->busy_ns = environment_busy_ns();
+	edge->iowait_ns = environment_iowait_ns();
 	for (uint32_t i = 0; i < probes->count && !err; i++)
 		err = probe_read(&probes->probes[i], &edge->readings[i]);
 	return err;
@@ -144,6 +145,9 @@ void edge_difference(struct run_result *result, const struct edge *from, const s
 		result->others_cpu_ns = to->busy_ns - from->busy_ns - (int64_t)cpu_ns;
 	if (result->others_cpu_ns < -1) /* it is counted in ticks */
 		result->others_cpu_ns = 0;
+	result->iowait_ns = -1;
+	if (from->iowait_ns >= 0 && to->iowait_ns >= from->iowait_ns) /* it may fall: proc(5) */
+		result->iowait_ns = to->iowait_ns - from->iowait_ns;
 	result->steal_share = -1;
 	if (from->steal_ns >= 0 && to->steal_ns >= from->steal_ns && result->window_ns)
 		result->steal_share = (double)(to->steal_ns - from->steal_ns) /

@@ -18,7 +18,7 @@ struct edge {
 	bool cpu_known;
 	uint64_t cpu_ns; /* of all threads of the subject, hidden ones included */
 	uint64_t user_ticks, system_ticks;
-	int64_t steal_ns, busy_ns;
+	int64_t steal_ns, busy_ns, iowait_ns;
 	struct probe_reading readings[RUN_PROBES_MAX];
 };
 

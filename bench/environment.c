@@ -138,6 +138,13 @@ int64_t environment_steal_ns(void)
 	return cpu_times_read(times_ns) ? (int64_t)times_ns[7] : -1;
 }
 
+int64_t environment_iowait_ns(void)
+{
+	uint64_t times_ns[8];
+
+	return cpu_times_read(times_ns) ? (int64_t)times_ns[4] : -1;
+}
+
 int64_t environment_busy_ns(void)
 {
 	uint64_t t[8]; /* user, nice, system, idle, iowait, irq, softirq, steal */

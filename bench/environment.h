@@ -66,6 +66,10 @@ int64_t environment_setting(const char *name);
  * difference over a window says whether its figures can be trusted. */
 int64_t environment_steal_ns(void);
 
+/* The time in which CPUs were idle while somebody waited for I/O, since boot, all CPUs, in ns, as
+ * the kernel counts it; it may fall a little. -1: not known. */
+int64_t environment_iowait_ns(void);
+
 /* The time that all CPUs worked since boot, interrupts included, in ns; -1: not known. */
 int64_t environment_busy_ns(void);
 

@@ -276,6 +276,7 @@ static json_t *with_conditions(json_t *measured, const struct run_result *r)
 	    measured, "steal_ns",
 	    number_if(r->steal_share >= 0, (uint64_t)(r->steal_share * (double)r->window_ns)));
 	json_object_set_new(measured, "others_cpu_ns", number_known(r->others_cpu_ns));
+	json_object_set_new(measured, "iowait_ns", number_known(r->iowait_ns));
 	return measured;
 }
 

@@ -48,6 +48,7 @@ struct run_result {
 	uint64_t cpu_user_ns, cpu_system_ns;
 	int64_t
 	    others_cpu_ns;  /* that all CPUs worked for others, peer and interrupts included; -1 */
+	int64_t iowait_ns;  /* that idle CPUs counted as waiting for I/O, anybody's; -1 */
 	double steal_share; /* the CPU time that the hypervisor took, as a share of the window; or
 	                       -1 */
 

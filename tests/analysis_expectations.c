@@ -87,9 +87,9 @@ TEST(expectations, are_untested_with_the_reason)
 	run_set(blind, "probes.0.parked_at_completion", json_null());
 	r = test_on("7a", &blind, 1);
 	CHECK_EQUAL(r.verdict, VERDICT_UNTESTED);
-	CHECK_CONTAINS(r.why, "1 runs, but their probe did not measure it (bpf does)");
+	CHECK_CONTAINS(r.why, "1 run, but none that measured it: another probe than bpf");
 	r = test_on("17", NULL, 0);
-	CHECK_CONTAINS(r.why, "no run measures the system's iowait");
+	CHECK_CONTAINS(r.why, "there is no run that measured: uring timer-delay --wait park");
 }
 
 TEST(expectations, take_only_runs_of_the_place_that_they_are_about)
@@ -147,6 +147,30 @@ TEST(expectations, of_workers_and_sleeps_read_what_the_probe_counted)
 		const struct expectation_result r = test_on(rows[i].number, &run, 1);
 		CHECK_MESSAGE(r.verdict == rows[i].verdict, "%s, row %zu: %s, figure %g",
 		              rows[i].number, i, expectation_verdict_names[r.verdict], r.figure);
+	}
+}
+
+TEST(expectations, of_an_idle_ring_ask_the_system_and_nothing_of_a_busy_machine)
+{
+	static const struct {
+		double iowait_ns, others_cpu_ns;
+		enum expectation_verdict verdict;
+	} rows[] = {
+	    {0.98e9, 0.05e9, VERDICT_AGREES},
+	    {0, 0.05e9, VERDICT_CONTRADICTS},
+	    {0.1e9, 1.8e9, VERDICT_UNTESTED},
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		json_t *run = run_bare("uring", "timer-delay", "park");
+
+		run_number(run, "plan.depth", 1);
+		run_number(run, "measured.window_ns", 1e9);
+		run_number(run, "measured.iowait_ns", rows[i].iowait_ns);
+		run_number(run, "measured.others_cpu_ns", rows[i].others_cpu_ns);
+		const struct expectation_result r = test_on("17", &run, 1);
+		CHECK_MESSAGE(r.verdict == rows[i].verdict, "row %zu: %s, figure %g", i,
+		              expectation_verdict_names[r.verdict], r.figure);
 	}
 }
 
