@@ -305,17 +305,22 @@ void file_release(struct file_lease *lease, bool keep)
 	lease->count = 0;
 }
 
+static int cache_clean(int fd)
+{
+	return fdatasync(fd) == 0 || errno == EROFS || errno == EINVAL ? 0 : -errno;
+}
+
 static int cache_drop(int fd)
 {
-	if (fdatasync(fd) != 0 && errno != EROFS && errno != EINVAL)
-		return -errno;
-	return -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	const int err = cache_clean(fd);
+
+	return err ? err : -posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 }
 
 static int cache_fill(int fd)
 {
 	char *chunk = malloc(CHUNK);
-	int err = chunk ? 0 : -ENOMEM;
+	int err = chunk ? cache_clean(fd) : -ENOMEM;
 	ssize_t n;
 
 	while (!err && (n = read(fd, chunk, CHUNK)) != 0)

@@ -51,7 +51,8 @@ void file_release(struct file_lease *lease, bool keep);
 /* For a signal handler that ends the process: removes the files if they are ours. */
 void file_unlink(const struct file_lease *lease);
 
-/* Drops the files' pages from the page cache, or reads them all into it. 0 or -errno. */
+/* Writes back what of the files waits in the page cache for it, then drops their pages from there,
+ * or reads them all into it. 0 or -errno. */
 int file_cache_drop(const struct plan *plan);
 int file_cache_fill(const struct plan *plan);
 

@@ -9,14 +9,16 @@
 #include "bench/ledger.h"
 #include "engines/engine.h"
 
-/* A run that only writes begins with nothing in the cache, and nothing left to be written. */
+/* Every run begins with nothing left to be written by those before it, and but for one that wants
+ * it hot with nothing in the cache: a direct read of a block whose page waits to be written waits
+ * for that, and io_uring gives it to a worker. */
 static int prepare_cache(struct run_result *result)
 {
 	const struct plan *plan = &result->plan;
 	const bool hot = plan_uses(plan, USE_CACHE) && plan->cache == CACHE_HOT;
 	int err;
 
-	if (!plan_uses(plan, USE_FILES) || plan->direct)
+	if (!plan_uses(plan, USE_FILES))
 		return 0;
 	err = hot ? file_cache_fill(plan) : file_cache_drop(plan);
 	if (err)

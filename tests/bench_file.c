@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bench/environment.h"
 #include "bench/file.h"
+#include "bench/run_files.h"
 #include "tests/test.h"
 
 static volatile sig_atomic_t never;
@@ -290,4 +293,47 @@ TEST(file, a_users_file_that_was_written_to_is_still_not_known)
 	REQUIRE(prepare(&p) == 0);
 	CHECK(!p.plan.file_verified);
 	place_remove(&p);
+}
+
+static size_t pages_in_cache(const struct plan *plan)
+{
+	unsigned char in_core[256] = {0};
+	const int fd = open(plan->file, O_RDONLY | O_CLOEXEC);
+	void *map = mmap(NULL, plan->size_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	size_t pages = 0;
+
+	CHECK(map != MAP_FAILED && plan->size_bytes / 4096 <= sizeof in_core);
+	CHECK_EQUAL(mincore(map, plan->size_bytes, in_core), 0);
+	for (size_t i = 0; i < sizeof in_core; i++)
+		pages += in_core[i] & 1;
+	munmap(map, plan->size_bytes);
+	close(fd);
+	return pages;
+}
+
+TEST(file, has_nothing_in_the_cache_when_a_direct_run_begins_whatever_was_written_before)
+{
+	static struct run_result result;
+	static struct environment environment;
+	char block[4096] = "";
+	struct place p;
+
+	REQUIRE(place_make(&p, "data"));
+	REQUIRE(prepare(&p) == 0);
+	environment_read(&environment, p.directory);
+	const int fd = open(p.plan.file, O_WRONLY | O_CLOEXEC);
+	for (off_t at = 0; at < 1 << 20; at += sizeof block)
+		CHECK_EQUAL(pwrite(fd, block, sizeof block, at), (ssize_t)sizeof block);
+	close(fd);
+	result.plan = p.plan;
+	result.plan.direct = true;
+	if (!environment.in_memory)
+		CHECK(pages_in_cache(&p.plan) == 256);
+	CHECK_EQUAL(run_files_begin(&result), 0);
+	if (!environment.in_memory)
+		CHECK_EQUAL(pages_in_cache(&p.plan), 0);
+	run_files_finish(&result, false, &never);
+	place_remove(&p);
+	if (environment.in_memory)
+		SKIP("this folder is memory, which is a cache itself");
 }
