@@ -43,6 +43,14 @@ bool watch_trips(const json_t *watch, const char *severity);
 /* The summary, at most 80 columns. Free it with free(). NULL: no memory. */
 char *watch_text(const json_t *watch, const struct text_style *style);
 
+/* Parts of it. */
+void watch_text_pools(struct text *out, const json_t *watch);
+void watch_text_workers(struct text *out, const json_t *watch);
+void watch_text_sleeps(struct text *out, const struct watch_facts *f);
+
+/* What ends a submitter's sleeps of that cause; NULL: none is known. */
+const char *watch_knob(const char *cause);
+
 /* Rules: who is parked, and what stands in the way. */
 void watch_no_thread(const struct watch_facts *f, struct finding *out);
 void watch_one_waiter(const struct watch_facts *f, struct finding *out);
@@ -51,6 +59,7 @@ void watch_not_parked(const struct watch_facts *f, struct finding *out);
 void watch_iowait(const struct watch_facts *f, struct finding *out);
 void watch_idle_waiter(const struct watch_facts *f, struct finding *out);
 void watch_hidden_workers(const struct watch_facts *f, struct finding *out);
+void watch_sync_over_async(const struct watch_facts *f, struct finding *out);
 void watch_pool_exhausted(const struct watch_facts *f, struct finding *out);
 void watch_serial_per_file(const struct watch_facts *f, struct finding *out);
 void watch_punted_parked(const struct watch_facts *f, struct finding *out);

@@ -49,6 +49,7 @@ static const struct {
     {"IOWAIT-IS-NOT-DISK", answer, watch_iowait},
     {"IDLE-WAITER", answer, watch_idle_waiter},
     {"POOL-EXHAUSTED", problem, watch_pool_exhausted},
+    {"SYNC-OVER-ASYNC", problem, watch_sync_over_async},
     {"HIDDEN-WORKERS", problem, watch_hidden_workers},
     {"SERIAL-PER-FILE", problem, watch_serial_per_file},
     {"PUNTED-AND-PARKED", problem, watch_punted_parked},
@@ -140,6 +141,21 @@ static json_t *not_visible(const struct watch_facts *f)
 	return list;
 }
 
+static int add_knobs(const json_t *watch)
+{
+	json_t *sleep;
+	int error = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(watch, "submitter_sleeps"), i, sleep)
+	{
+		const char *knob = watch_knob(watch_string(sleep, "cause"));
+
+		error |= json_object_set_new(sleep, "knob", knob ? json_string(knob) : json_null());
+	}
+	return error;
+}
+
 int watch_conclude(json_t *watch)
 {
 	json_t *findings = json_array(), *checked = json_array();
@@ -150,7 +166,7 @@ int watch_conclude(json_t *watch)
 	if (findings && checked)
 		error = apply(&facts, findings, checked);
 	if (json_object_set_new(watch, "findings", findings) ||
-	    json_object_set_new(watch, "checked", checked) ||
+	    json_object_set_new(watch, "checked", checked) || add_knobs(watch) ||
 	    json_object_set_new(watch, "not_visible", not_visible(&facts)))
 		error = -ENOMEM;
 	return error;

@@ -5,7 +5,7 @@
 
 #include "analysis/watch.h"
 
-enum { PLACES_SHOWN = 12, TARGETS_SHOWN = 6, PLACE_COLUMNS = 38, OBJECT_COLUMNS = 40 };
+enum { PLACES_SHOWN = 12, TARGETS_SHOWN = 6, PLACE_COLUMNS = 32, OBJECT_COLUMNS = 40 };
 
 static void add_target(struct text *out, const json_t *target)
 {
@@ -91,6 +91,7 @@ static void place_name(const json_t *place, char *out, size_t size)
 static void add_place(struct text *out, const struct watch_facts *f, const json_t *place)
 {
 	const json_t *object = json_object_get(place, "object");
+	const double longest = watch_number(place, "longest_ns");
 	char where[200], safe[400], name[400], what[200] = "";
 
 	place_name(place, where, sizeof where);
@@ -107,6 +108,7 @@ static void add_place(struct text *out, const struct watch_facts *f, const json_
 	text_cell(out, -7, format_mean(watch_number(place, "parked_ns") / f->window_ns).text);
 	text_cell(out, -6, format_count(watch_number(place, "threads_now")).text);
 	text_cell(out, -7, format_count(watch_number(place, "whole_window")).text);
+	text_cell(out, -9, longest > 0 ? format_time(longest).text : "-");
 	text_add(out, "  ");
 	text_cell(out, 15, watch_string(place, "state"));
 	text_cell(out, PLACE_COLUMNS, format_name(safe, sizeof safe, where, PLACE_COLUMNS, true));
@@ -122,12 +124,13 @@ static void add_places(struct text *out, const struct watch_facts *f)
 
 	if (!count)
 		return;
-	text_add(out, "   mean   now  whole  where threads slept\n");
+	text_add(out, "   mean   now  whole  longest  where threads slept\n");
 	for (size_t i = 0; i < count && i < PLACES_SHOWN; i++)
 		add_place(out, f, json_array_get(places, i));
 	if (count > PLACES_SHOWN)
 		text_add(out, "  and %zu more places: --json has them\n", count - PLACES_SHOWN);
-	text_add(out, "whole: asleep there through the whole window\n\n");
+	text_add(out,
+	         "whole: asleep there through the whole window. longest: already, at least\n\n");
 }
 
 static void add_in_flight(struct text *out, const struct watch_facts *f)
@@ -207,7 +210,10 @@ char *watch_text(const json_t *watch, const struct text_style *style)
 	add_targets(&out, watch);
 	add_kinds(&out, &facts);
 	add_places(&out, &facts);
+	watch_text_pools(&out, watch);
 	add_in_flight(&out, &facts);
+	watch_text_workers(&out, watch);
+	watch_text_sleeps(&out, &facts);
 	json_array_foreach(json_object_get(watch, "findings"), i, finding)
 	    add_finding(&out, finding);
 	text_add(&out, "\n");

@@ -27,3 +27,8 @@ json_t *json_text(const char *text)
 	free(escaped);
 	return result;
 }
+
+json_t *json_count(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}

@@ -3,8 +3,12 @@
 #define IOSTUDY_JSON_TEXT_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 /* A new string; NULL only when memory is short. */
 json_t *json_text(const char *text);
+
+/* A count; one beyond what a JSON integer holds is the largest that it does. */
+json_t *json_count(uint64_t value);
 
 #endif

@@ -131,7 +131,9 @@ static int take_census(struct observation *o)
 	o->births = watch_births(&o->watch);
 	if (error)
 		return error;
-	if (observe_name_threads(o)) /* some are of another kind than they seemed */
+	const bool helpers = observe_name_threads(o), pools = observe_crews(o);
+
+	if (helpers || pools) /* some are of another kind than they seemed */
 		error = watch_census(&o->watch, &o->now);
 	observe_name_objects(o);
 	return error;

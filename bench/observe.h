@@ -23,15 +23,29 @@ struct observe_target {
 	char command[64];
 };
 
-/* Threads of one process that began with the same function: two or more. */
+/* Threads of one process that began with the same function, and whose names differ in numbers
+ * alone: two or more. */
 struct crew {
 	uint32_t process, pid;
 	uint64_t routine;
 	bool of_library; /* the C library's own threads: its POSIX AIO, its timers */
 	char name[16];   /* of one of them */
+	char stem[16];   /* of all: numbers made # */
 	uint32_t threads, parked, on_files, whole_window, futex, waiting;
 	uint64_t alive_ns, parked_ns, futex_ns, running_ns;
+	/* by their waits on futexes, as in struct futex_waits */
+	uint64_t waits, at_place, given, passed_on;
+	uint64_t place;      /* where the first of them waits most; 0: nobody has waited */
+	uint32_t sharing;    /* who waits most there */
+	uint64_t giver;      /* who ends most waits of one of them */
+	uint32_t own_givers; /* threads whose waits are ended by one of the crew itself mostly */
+	uint32_t told;       /* that are taken for a pool's threads */
 };
+
+/* Whether a crew is a pool: waits for work at the same place again and again, and gets it from
+ * threads that wait elsewhere. */
+enum crew_pool { CREW_NO_POOL, CREW_CANNOT_TELL, CREW_LIKELY_POOL };
+enum crew_pool crew_pool(const struct crew *crew);
 
 struct observation {
 	struct watch watch;
@@ -78,10 +92,17 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 /* Parts of it, in files of their own. */
 /* True if a thread turned out to be of another kind. */
 bool observe_name_threads(struct observation *o);
+bool observe_crews(struct observation *o);
 void observe_name_objects(struct observation *o);
-void observe_crews(struct observation *o);
 void observe_place_key(char text[64], const struct place_key *place, bool object_alone);
+/* The name of a place's object; NULL: it has none that is known. */
+const char *observe_object_name(const struct observation *o, const struct place_key *place);
 json_t *observe_places_json(struct observation *o);
 json_t *observe_crews_json(const struct observation *o);
+json_t *observe_sync_waits_json(const struct observation *o);
+json_t *observe_workers_json(const struct observation *o);
+/* A thread by its process and number in the census; NULL: it does not live. */
+const struct census_record *observe_thread(const struct observation *o, uint32_t process,
+                                           uint64_t number);
 
 #endif

@@ -9,11 +9,6 @@
 
 enum { LISTED_MAX = 100 };
 
-static json_t *number(uint64_t value)
-{
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
 static const struct watch_process *process_find(const struct observation *o, uint32_t process)
 {
 	for (size_t i = 0; i < o->now.process_count; i++)
@@ -40,12 +35,12 @@ static json_t *target_json(const struct observation *o, uint32_t process, json_t
 	const struct watch_process *sums = process_find(o, process);
 	const struct census_record *thread = thread_find(o, process);
 
-	return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b}", "pid", pid, "pid_inside",
-	                 thread ? number(thread->pid_inside) : json_null(), "command", command,
-	                 "named", named, "threads_now", number(sums ? sums->sum.threads_now : 0),
-	                 "threads_max", sums ? number(sums->sum.threads_max) : json_null(),
-	                 "children_not_watched", number(children), "ended",
-	                 !sums || !sums->sum.threads_now);
+	return json_pack(
+	    "{s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:b}", "pid", pid, "pid_inside",
+	    thread ? json_count(thread->pid_inside) : json_null(), "command", command, "named",
+	    named, "threads_now", json_count(sums ? sums->sum.threads_now : 0), "threads_max",
+	    sums ? json_count(sums->sum.threads_max) : json_null(), "children_not_watched",
+	    json_count(children), "ended", !sums || !sums->sum.threads_now);
 }
 
 static bool is_named(const struct observation *o, uint32_t process)
@@ -65,7 +60,7 @@ static json_t *targets_json(const struct observation *o)
 		const struct watch_process *sums = process_find(o, t->process);
 		const uint32_t forked = sums ? sums->sum.children : 0;
 
-		json_array_append_new(list, target_json(o, t->process, number((uint64_t)t->pid),
+		json_array_append_new(list, target_json(o, t->process, json_count((uint64_t)t->pid),
 		                                        json_text(t->command), true,
 		                                        t->children + forked));
 	}
@@ -77,8 +72,8 @@ static json_t *targets_json(const struct observation *o)
 		if (!thread || is_named(o, process))
 			continue;
 		memcpy(name, thread->name, sizeof thread->name);
-		json_array_append_new(
-		    list, target_json(o, process, number(thread->pid), json_text(name), false, 0));
+		json_array_append_new(list, target_json(o, process, json_count(thread->pid),
+		                                        json_text(name), false, 0));
 	}
 	return list;
 }
@@ -89,11 +84,11 @@ static json_t *in_flight_json(const struct observation *o)
 	json_t *disk = json_null(), *ring = result_io_uring(w);
 
 	if (w->measures & PROBE_BLOCK)
-		disk = json_pack("{s:f, s:o, s:o, s:o}", "mean",
-		                 w->time_ns ? (double)w->block_in_flight_ns / (double)w->time_ns
-		                            : 0.0,
-		                 "max", number(o->now.block_most), "requests",
-		                 number(w->block_requests), "bytes", number(w->block_bytes));
+		disk = json_pack(
+		    "{s:f, s:o, s:o, s:o}", "mean",
+		    w->time_ns ? (double)w->block_in_flight_ns / (double)w->time_ns : 0.0, "max",
+		    json_count(o->now.block_most), "requests", json_count(w->block_requests),
+		    "bytes", json_count(w->block_bytes));
 	if (json_is_object(ring)) {
 		json_object_set_new(ring, "mean", json_null());
 		json_object_set_new(ring, "max", json_null());
@@ -103,8 +98,8 @@ static json_t *in_flight_json(const struct observation *o)
 
 static json_t *lost_json(const struct observation *o)
 {
-	return json_pack("{s:o, s:o, s:o}", "events", number(o->window->lost), "places_merged",
-	                 number(o->now.merged), "places_left_out", number(0));
+	return json_pack("{s:o, s:o, s:o}", "events", json_count(o->window->lost), "places_merged",
+	                 json_count(o->now.merged), "places_left_out", json_count(0));
 }
 
 static json_t *cost_json(const struct observation *o)
@@ -120,10 +115,10 @@ static json_t *cost_json(const struct observation *o)
 	    o->cost.known && window > 0 ? json_real(100.0 * (double)run_ns / window) : json_null(),
 	    "ns_per_event",
 	    o->cost.known && events ? json_real((double)run_ns / (double)events) : json_null(),
-	    "events", o->cost.known ? number(events) : json_null(), "own_cpu_percent",
+	    "events", o->cost.known ? json_count(events) : json_null(), "own_cpu_percent",
 	    window > 0 ? json_real(100.0 * (double)o->own_cpu_ns / window) : json_null(),
-	    "memory_bytes", number(o->cost.memory_bytes), "own_memory_bytes",
-	    number((uint64_t)usage.ru_maxrss * 1024));
+	    "memory_bytes", json_count(o->cost.memory_bytes), "own_memory_bytes",
+	    json_count((uint64_t)usage.ru_maxrss * 1024));
 }
 
 static json_t *iowait_json(const struct observation *o)
@@ -132,7 +127,7 @@ static json_t *iowait_json(const struct observation *o)
 
 	for (size_t i = 0; i < o->now.thread_count; i++)
 		count += o->now.threads[i].iowait && o->now.threads[i].place_since;
-	return number(count);
+	return json_count(count);
 }
 
 json_t *observe_json(struct observation *o, const char *status, const char *why, json_t *plan)
@@ -142,13 +137,14 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 	environment_read(&environment, ".");
 	return json_pack(
 	    "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[o], s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-	    "s:o}",
+	    "s:o, s:o, s:o}",
 	    "schema", "iostudy/watch/1", "status", status, "why",
 	    why ? json_text(why) : json_null(), "environment", result_environment(&environment),
 	    "plan", plan, "targets", targets_json(o), "processes_ended",
-	    number(o->now.processes_ended), "window_ns", number(o->window->time_ns), "probes",
-	    result_probe("bpf", o->watch.probe.self_test, o->window), "places",
-	    observe_places_json(o), "crews", observe_crews_json(o), "threads_iowait_now",
+	    json_count(o->now.processes_ended), "window_ns", json_count(o->window->time_ns),
+	    "probes", result_probe("bpf", o->watch.probe.self_test, o->window), "places",
+	    observe_places_json(o), "crews", observe_crews_json(o), "sync_waits",
+	    observe_sync_waits_json(o), "workers", observe_workers_json(o), "threads_iowait_now",
 	    iowait_json(o), "in_flight", in_flight_json(o), "submitter_sleeps",
 	    result_submitter_sleeps(o->window), "lost", lost_json(o), "cost", cost_json(o),
 	    "warnings", json_array());

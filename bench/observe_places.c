@@ -26,14 +26,17 @@ struct row {
 	struct place_key key; /* of the first of them */
 	uint8_t object;
 	const char *name, *function;
+	uint64_t futex; /* the address of one of them */
 	uint32_t objects, threads_now, whole_window;
 	uint64_t asleep_ns, sleeps;
+	uint64_t longest_ns; /* of the sleeps that go on: for so long at least */
 };
 
 struct rows {
 	struct row *all;
 	size_t count, room;
-	json_t *index; /* a row's words: its number */
+	json_t *index;   /* a row's words: its number */
+	json_t *futexes; /* of each row, by number and address */
 };
 
 static bool is_open_call(const struct place_key *key)
@@ -54,6 +57,16 @@ static const char *name_of(const struct observation *o, const struct place_key *
 		observe_place_key(key, place, true);
 	name = json_string_value(json_object_get(o->names, key));
 	return name || !sum || !*sum->name ? name : sum->name;
+}
+
+const char *observe_object_name(const struct observation *o, const struct place_key *place)
+{
+	const struct watch_place *found = NULL;
+
+	for (size_t i = 0; i < o->now.place_count && !found; i++)
+		if (memcmp(&o->now.places[i].key, place, sizeof *place) == 0)
+			found = &o->now.places[i];
+	return name_of(o, place, found ? &found->sum : NULL);
 }
 
 static uint8_t object_of(const struct observation *o, const struct place_key *place)
@@ -137,16 +150,31 @@ static void add_sums(struct observation *o, struct rows *rows)
 			continue;
 		if (row->objects && row->name && name_of(o, &place->key, &place->sum) != row->name)
 			row->name = NULL;
-		row->objects += place->key.object != OBJECT_NONE;
+		row->objects += place->key.object != OBJECT_NONE &&
+		                place->key.object != OBJECT_FUTEX;
 		row->asleep_ns += place->sum.asleep_ns - (before ? before->sum.asleep_ns : 0);
 		row->sleeps += place->sum.sleeps - (before ? before->sum.sleeps : 0);
 	}
+}
+
+/* Places do not tell futexes apart; who waits now names them. */
+static void add_futex(struct rows *rows, struct row *row, uint64_t address)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "%td:%llx", row - rows->all, (unsigned long long)address);
+	if (json_object_get(rows->futexes, key))
+		return;
+	json_object_set_new(rows->futexes, key, json_true());
+	row->objects++;
+	row->futex = address;
 }
 
 static void add_threads(struct observation *o, struct rows *rows)
 {
 	for (size_t i = 0; i < o->now.thread_count; i++) {
 		const struct census_record *thread = &o->now.threads[i];
+		const uint64_t asleep_ns = thread->now_ns - thread->since_ns + thread->before_ns;
 		const struct watch_place *place;
 		struct row *row;
 
@@ -159,6 +187,10 @@ static void add_threads(struct observation *o, struct rows *rows)
 			continue;
 		row->threads_now++;
 		row->whole_window += thread->since_ns <= o->begin_ns;
+		if (asleep_ns > row->longest_ns)
+			row->longest_ns = asleep_ns;
+		if (row->object == OBJECT_FUTEX)
+			add_futex(rows, row, thread->argument[0]);
 	}
 }
 
@@ -175,13 +207,17 @@ static int by_time(const void *left, const void *right)
 static json_t *object_json(const struct row *row)
 {
 	const size_t length = row->name ? strlen(row->name) : 0;
+	const bool futex = row->objects == 1 && row->futex;
 	char cut[NAME_COLUMNS + 1];
 
 	if (!object_names[row->object])
 		return json_null();
-	snprintf(cut, sizeof cut, "%s", row->name ? row->name : "");
+	if (futex)
+		snprintf(cut, sizeof cut, "0x%llx", (unsigned long long)row->futex);
+	else
+		snprintf(cut, sizeof cut, "%s", row->name ? row->name : "");
 	return json_pack("{s:s, s:o, s:b, s:i}", "type", object_names[row->object], "name",
-	                 row->name ? json_text(cut) : json_null(), "truncated",
+	                 row->name || futex ? json_text(cut) : json_null(), "truncated",
 	                 length > NAME_COLUMNS, "count", (int)row->objects);
 }
 
@@ -206,18 +242,19 @@ static json_t *row_json(const struct row *row)
 	const char *call = row->key.call == PLACE_NO_CALL ? NULL : call_name(row->key.call);
 	const bool worker = row->key.class == CLASS_WORKER_BUSY;
 
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:i, s:i, s:I, s:I}", "kind",
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:i, s:i, s:I, s:I, s:I}", "kind",
 	                 thread_kind_names[row->key.kind % KIND_COUNT], "state",
 	                 state_word(row->key.state), "syscall", call, "operation",
 	                 worker ? workers_operation_name(row->key.operation) : NULL, "function",
 	                 row->function, "object", object_json(row), "threads_now",
 	                 (int)row->threads_now, "whole_window", (int)row->whole_window, "parked_ns",
-	                 (json_int_t)row->asleep_ns, "sleeps", (json_int_t)row->sleeps);
+	                 (json_int_t)row->asleep_ns, "sleeps", (json_int_t)row->sleeps,
+	                 "longest_ns", (json_int_t)row->longest_ns);
 }
 
 json_t *observe_places_json(struct observation *o)
 {
-	struct rows rows = {.index = json_object()};
+	struct rows rows = {.index = json_object(), .futexes = json_object()};
 	json_t *list = json_array();
 
 	add_sums(o, &rows);
@@ -226,6 +263,7 @@ json_t *observe_places_json(struct observation *o)
 	for (size_t i = 0; i < rows.count && i < ROWS_MAX; i++)
 		json_array_append_new(list, row_json(&rows.all[i]));
 	json_decref(rows.index);
+	json_decref(rows.futexes);
 	free(rows.all);
 	return list;
 }

@@ -85,6 +85,7 @@ static void choose_programs(struct bpf_probe *b, const struct probe_config *conf
 	    {"on_uring_submit_sqe", has->io_uring_submit_sqe},
 	    {"on_punt", has->io_uring_punt},
 	    {"on_short_write", has->io_uring_short_write},
+	    {"on_waking", config->watch},
 	    {"walk_census", config->watch},
 	    {"walk_family", config->watch && config->children},
 	    {"on_sys_enter", config->hidden_threads},

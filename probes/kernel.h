@@ -37,7 +37,7 @@ struct pid {
 };
 
 struct rq {
-	unsigned long long clock;
+	unsigned long long clock, clock_task; /* less what interrupts took */
 };
 
 struct cfs_rq {
@@ -45,12 +45,13 @@ struct cfs_rq {
 };
 
 struct sched_entity {
-	unsigned char sched_delayed; /* 6.12: asleep, though still queued */
+	unsigned char sched_delayed;   /* 6.12: asleep, though still queued */
+	unsigned long long exec_start; /* by clock_task: when it last ran */
 	struct cfs_rq *cfs_rq;
 };
 
 struct pt_regs {
-	unsigned long si, di, orig_ax;
+	unsigned long dx, si, di, orig_ax, sp;
 };
 
 struct sched_info {
@@ -103,13 +104,15 @@ struct io_wq_work {
 
 struct io_wq;
 
-struct io_worker {
-	struct io_wq *wq;
-	struct io_wq_work *cur_work;
-};
-
 struct io_wq_acct {
 	unsigned int nr_workers, max_workers;
+};
+
+struct io_worker {
+	unsigned long flags; /* an unsigned int before 6.9 */
+	struct io_wq *wq;
+	struct io_wq_acct *acct; /* from 6.15 on */
+	struct io_wq_work *cur_work;
 };
 
 struct io_wq {

@@ -99,7 +99,11 @@ struct park_thread {
 	uint64_t place_since_ns, futex_ns;
 	struct place_key place;
 	int32_t place_fd;
-	uint32_t told; /* its enum thread_kind + 1, as found out by the loader; 0: not */
+	uint32_t told;          /* its enum thread_kind + 1, as found out by the loader; 0: not */
+	uint64_t before_ns;     /* how long it had slept when it was seeded, at least */
+	uint64_t io_ns, ran_ns; /* parked for I/O since it last waited on a futex; and running */
+	uint64_t gave;          /* threads that it woke from where they wait most, since then */
+	struct futex_waits waits;
 	struct park_times times;
 };
 

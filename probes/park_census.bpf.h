@@ -31,6 +31,26 @@ static __always_inline uint32_t number_seen(struct task_struct *task, uint32_t *
 	return level < totals.level ? 0 : pid_number(pid, totals.level);
 }
 
+enum { WORKER_FOR_BOUNDED = 1 << 3 };
+
+/* Whether a worker serves what ends in bounded time. */
+static __always_inline uint32_t worker_bound(struct io_worker *worker)
+{
+	struct io_wq *pools = BPF_CORE_READ(worker, wq);
+	bool bounded;
+
+	if (!pools || !bpf_core_field_exists(pools->acct))
+		return BOUND_UNKNOWN;
+	if (bpf_core_field_exists(worker->acct))
+		bounded = (uint64_t)BPF_CORE_READ(worker, acct) ==
+		          (uint64_t)pools + bpf_core_field_offset(pools->acct);
+	else if (bpf_core_field_exists(worker->flags))
+		bounded = BPF_CORE_READ(worker, flags) & WORKER_FOR_BOUNDED;
+	else
+		return BOUND_UNKNOWN;
+	return bounded ? BOUND_IN_TIME : BOUND_BY_NOTHING;
+}
+
 static __always_inline void census_worker(struct task_struct *task, struct census_record *record)
 {
 	struct io_worker *worker = task->worker_private;
@@ -39,6 +59,7 @@ static __always_inline void census_worker(struct task_struct *task, struct censu
 
 	if (!worker)
 		return;
+	record->bound = worker_bound(worker);
 	owner = BPF_CORE_READ(worker, wq, task);
 	if (owner)
 		record->owner = number_seen(owner, &inside);
@@ -59,6 +80,8 @@ static __always_inline void census_thread(struct task_struct *task, struct park_
 	record->segment = task->thread.fsbase;
 	record->argument[0] = registers->di;
 	record->argument[1] = registers->si;
+	record->argument[2] = registers->dx;
+	record->stack_pointer = registers->sp;
 	record->iowait = BPF_CORE_READ_BITFIELD(task, in_iowait);
 	BPF_CORE_READ_STR_INTO(&record->name, task, comm);
 	if (task->flags & PF_IO_WORKER)
@@ -94,6 +117,8 @@ int walk_census(struct bpf_iter__task *context)
 	record->place_since = t->place_since_ns != 0;
 	record->fd = t->place_fd;
 	record->futex_ns = t->futex_ns;
+	record->before_ns = t->before_ns;
+	record->waits = t->waits;
 	record->parks = copy.record.times.parks;
 	__builtin_memcpy(record->state_ns, copy.record.times.state_ns, sizeof(record->state_ns));
 	census_thread(task, t, record);

@@ -68,8 +68,8 @@ static __always_inline uint32_t state_of_waiter(struct task_struct *task, uint32
 	return class == CLASS_WAITER_RING && any_in_flight() ? STATE_PARKED_WAITER : STATE_UNSEEN;
 }
 
-static __always_inline uint32_t state_of(struct task_struct *task, uint32_t class, uint32_t doing,
-                                         bool is_marked)
+static __always_inline uint32_t state_of(struct task_struct *task, struct park_thread *t,
+                                         uint32_t class, uint32_t doing, bool is_marked)
 {
 	if (class == CLASS_STOPPED)
 		return STATE_OTHER;
@@ -97,6 +97,8 @@ static __always_inline uint32_t state_of(struct task_struct *task, uint32_t clas
 	case CLASS_WAITER_POLL:
 		return state_of_waiter(task, class, doing);
 	case CLASS_FUTEX:
+		if (knobs.watch && wait_is_idle(task, t))
+			return STATE_IDLE;
 		if (!knobs.marked)
 			return STATE_UNSEEN;
 		return knobs.hidden && !is_marked ? STATE_IDLE : STATE_OTHER;
@@ -135,6 +137,6 @@ static __always_inline uint32_t word_off(struct task_struct *task, struct park_t
 	class = class_of(task, t, sleep_state);
 	if (class != CLASS_STOPPED) /* a call that goes on after a stop is restart_syscall */
 		t->last_class = class;
-	return (state_of(task, class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT |
+	return (state_of(task, t, class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT |
 	       in_call | sleep_slot(task, class) << WORD_SLOT_SHIFT;
 }

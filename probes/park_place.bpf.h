@@ -14,6 +14,9 @@ enum {
 	MODE_SOCKET = 0140000,
 	PIPEFS = 0x50495045,
 	ANONYMOUS = 0x09041934,
+	/* the word of a lock that somebody holds and somebody waits for, in the C library, in
+	 * Rust's and others after the pattern of "Futexes are tricky" */
+	FUTEX_LOCK_WAITED_FOR = 2,
 };
 
 struct {
@@ -107,6 +110,7 @@ static __always_inline struct file *place_call(struct task_struct *task, struct 
 	switch (knobs.objects[number]) {
 	case CALL_FUTEX:
 		place->object = OBJECT_FUTEX;
+		place->lock = (uint32_t)registers->dx == FUTEX_LOCK_WAITED_FOR;
 		return NULL;
 	case CALL_FD_SECOND:
 		fd = registers->si;

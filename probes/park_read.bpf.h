@@ -37,6 +37,21 @@ static __always_inline bool seed_asleep(struct task_struct *task, uint32_t state
 	return READ_ONCE(task->on_rq) == 0;
 }
 
+/* How long a thread has been asleep at least, by the scheduler's own note of when it last ran. The
+ * clock of its own run queue may stand still, so the time now is that of ours. */
+static __always_inline uint64_t seed_asleep_ns(struct task_struct *task)
+{
+	const uint64_t ran_ns = task->se.exec_start;
+	uint64_t now_ns, taken_ns;
+
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !ran_ns)
+		return 0;
+	now_ns = BPF_CORE_READ(bpf_get_current_task_btf(), se.cfs_rq, rq, clock);
+	taken_ns = BPF_CORE_READ(task, se.cfs_rq, rq, clock) -
+	           BPF_CORE_READ(task, se.cfs_rq, rq, clock_task);
+	return now_ns > ran_ns + taken_ns ? now_ns - ran_ns - taken_ns : 0;
+}
+
 /* Its process is the subject, or one of those that are watched. */
 static __always_inline bool task_counts(struct task_struct *task)
 {
@@ -59,6 +74,8 @@ int walk_seed(struct bpf_iter__task *context)
 	t = thread_begin(task);
 	if (!t)
 		return 0;
+	if (knobs.watch)
+		process_grows(task->tgid);
 	t->voluntary_before = task->nvcsw;
 	t->involuntary_before = task->nivcsw;
 	state = READ_ONCE(task->__state);
@@ -77,8 +94,10 @@ int walk_seed(struct bpf_iter__task *context)
 	}
 	if (word_parked(word))
 		occupancy_change(1, bpf_ktime_get_ns());
-	if (knobs.watch)
+	if (knobs.watch) {
 		place_open(task, t, word, t->born_ns);
+		t->before_ns = seed_asleep_ns(task);
+	}
 	if (__sync_val_compare_and_swap(&t->word, WORD_UNKNOWN, word) != WORD_UNKNOWN &&
 	    word_parked(word))
 		occupancy_change(-1, bpf_ktime_get_ns());

@@ -19,7 +19,8 @@ static __always_inline struct park_thread *thread_of(struct task_struct *task)
 	return bpf_task_storage_get(&threads, task, 0, 0);
 }
 
-static __always_inline struct park_thread *thread_begin(struct task_struct *task)
+/* Not inlined, for the size of its frame. */
+static __noinline struct park_thread *thread_begin(struct task_struct *task)
 {
 	struct park_thread new = {.mark = NO_MARK}, *t = thread_of(task);
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
@@ -38,8 +39,6 @@ static __always_inline struct park_thread *thread_begin(struct task_struct *task
 	t = bpf_task_storage_get(&threads, task, &new, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!t)
 		__sync_fetch_and_add(&totals.storage_failed, 1);
-	else if (knobs.watch)
-		process_grows(task->tgid);
 	return t;
 }
 
@@ -90,8 +89,10 @@ static __always_inline uint32_t word_move(struct park_thread *t, uint32_t word, 
 	times_add(&t->times, state, old & WORD_IN_CALL, elapsed);
 	sleep_ends(old, elapsed);
 	sleep_begins(word);
-	if (knobs.watch)
+	if (knobs.watch) {
 		place_close(t, now_ns);
+		wait_closed(t, state, old >> WORD_CLASS_SHIFT & 0xff, elapsed);
+	}
 	t->since_ns = now_ns;
 	if (word_asleep(word)) {
 		t->times.sleeps++;
@@ -325,7 +326,8 @@ static __always_inline int watch_newtask(struct task_struct *task, bool is_threa
 	}
 	if (!is_thread)
 		process_begin(task->tgid, false);
-	thread_begin(task);
+	if (thread_begin(task))
+		process_grows(task->tgid);
 	return 0;
 }
 

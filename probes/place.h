@@ -44,7 +44,7 @@ struct place_key {
 	uint8_t class;     /* enum park_class */
 	uint8_t object;    /* enum object_type */
 	uint8_t operation; /* of io_uring, in a worker's hand */
-	uint8_t unused;
+	uint8_t lock;      /* 1: a futex that is a lock, as libraries mark one that is waited for */
 };
 
 struct place_sum {
@@ -52,6 +52,25 @@ struct place_sum {
 	uint64_t sleeps;            /* that have ended */
 	char name[PLACE_NAME_SIZE]; /* the last part of its file's name, cut to fit; or empty */
 };
+
+/* The waits of one thread on futexes that are no locks, those that have ended. A place here is a
+ * futex's address / 8, so that the words of one condition variable count as one. */
+struct futex_waits {
+	uint64_t count;
+	uint64_t place, at_place;    /* where it waits most; and how often since that was so */
+	uint64_t given;              /* ended by a thread of its process that waits elsewhere */
+	uint64_t passed_on;          /* ended by one that waits at the same place */
+	uint64_t giver;              /* the thread (its number) that ends most of them */
+	uint64_t asked;              /* before which it woke a thread from its place; of a pool's
+	                                thread not where it waits most, for work */
+	uint64_t by_io;              /* of these, ended by a thread that had been parked for I/O */
+	uint64_t by_io_ns;           /* the time of these */
+	uint64_t io_waker;           /* who ended the last of these */
+	struct place_key io_place;   /* and where that one had been parked */
+	uint32_t votes, giver_votes; /* by which place and giver are found */
+};
+
+enum worker_bound { BOUND_UNKNOWN, BOUND_IN_TIME, BOUND_BY_NOTHING };
 
 /* A process that is watched. */
 struct process_sum {
@@ -72,12 +91,15 @@ struct census_record {
 	uint64_t now_ns, since_ns; /* of this record, and since when it is in its state */
 	uint64_t born_ns;          /* when it was first seen */
 	uint64_t segment;          /* the address of its thread control block */
-	uint64_t argument[2];      /* of its system call: the first two */
+	uint64_t argument[3];      /* of its system call: the first three */
+	uint64_t stack_pointer;    /* the program's own, in that call */
+	uint64_t before_ns;        /* asleep since before attach: for so long at least by then */
 	uint64_t state_ns[STATE_COUNT], parks;
-	uint64_t futex_ns;       /* the part asleep on a futex, of sleeps that have ended */
-	struct place_key place;  /* of its sleep, when it sleeps */
-	uint32_t owner;          /* of an io_uring worker: the thread that owns it, by our pids */
-	uint8_t iowait, bounded; /* it sleeps as iowait; of a worker: for what ends in time */
+	uint64_t futex_ns;      /* the part asleep on a futex, of sleeps that have ended */
+	struct place_key place; /* of its sleep, when it sleeps */
+	struct futex_waits waits;
+	uint32_t owner;        /* of an io_uring worker: the thread that owns it, by our pids */
+	uint8_t iowait, bound; /* it sleeps as iowait; of a worker: enum worker_bound */
 	uint8_t unused[2];
 	uint32_t place_since; /* not 0: place means something */
 	int32_t frames;       /* how many of stack are filled */

@@ -13,17 +13,6 @@
 #include "tests/test.h"
 #include "tests/watch_help.h"
 
-/* Problems, which alone trip a gate. */
-static void check_no_problem(const json_t *watch)
-{
-	const json_t *finding;
-	size_t i;
-
-	json_array_foreach(json_object_get(watch, "findings"), i, finding)
-	    CHECK_MESSAGE(strcmp(cli_text(finding, "class"), "problem") != 0, "false: %s, %s",
-	                  cli_text(finding, "tag"), cli_text(finding, "text"));
-}
-
 static double sum_of_states(const json_t *kind)
 {
 	static const char *const states[] = {
@@ -69,7 +58,7 @@ TEST(watch, who_is_parked_through_the_whole_window_is_listed_with_its_place)
 	CHECK_EQUAL(cli_number(kind, "threads_now"), 19);
 	CHECK_BETWEEN(sum_of_states(kind) / cli_number(kind, "alive_ns"), 0.999999, 1.000001);
 	CHECK_EQUAL(cli_number(watch, "lost.events"), 0);
-	check_no_problem(watch);
+	watch_check_no_problem(watch);
 	json_decref(watch);
 }
 
@@ -111,7 +100,7 @@ TEST(watch, a_ring_on_an_empty_pipe_is_no_wait_for_a_disk)
 	CHECK(cli_finding(watch, "IDLE-WAITER"));
 	if (cli_number(watch, "threads_iowait_now") > 0)
 		CHECK(cli_finding(watch, "IOWAIT-IS-NOT-DISK"));
-	check_no_problem(watch);
+	watch_check_no_problem(watch);
 	json_decref(watch);
 }
 
@@ -128,7 +117,7 @@ TEST(watch, what_is_healthy_raises_no_problem)
 	for (size_t i = 0; i < sizeof controls / sizeof *controls; i++) {
 		json_t *watch = watch_program(controls[i], "200ms");
 
-		check_no_problem(watch);
+		watch_check_no_problem(watch);
 		json_decref(watch);
 	}
 }

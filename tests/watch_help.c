@@ -48,12 +48,17 @@ json_t *watch_json(int status, const char *const *arguments)
 
 json_t *watch_program(const char *const *arguments, const char *duration)
 {
+	return watch_named_program("parkers", arguments, duration);
+}
+
+json_t *watch_named_program(const char *name, const char *const *arguments, const char *duration)
+{
 	struct program program;
 	json_t *watch = NULL;
 	char pid[16];
 
-	if (!program_start(&program, "parkers", arguments) || !program_expect(&program, "ready")) {
-		test_fail(__FILE__, __LINE__, "parkers does not start");
+	if (!program_start(&program, name, arguments) || !program_expect(&program, "ready")) {
+		test_fail(__FILE__, __LINE__, "%s does not start", name);
 		return NULL;
 	}
 	usleep(100000); /* for the last of them to fall asleep */
@@ -125,4 +130,14 @@ const json_t *watch_kind_of(const json_t *watch, const char *kind)
 			return one;
 	}
 	return NULL;
+}
+
+void watch_check_no_problem(const json_t *watch)
+{
+	const json_t *finding;
+	size_t i;
+
+	json_array_foreach(json_object_get(watch, "findings"), i, finding)
+	    CHECK_MESSAGE(strcmp(cli_text(finding, "class"), "problem") != 0, "false: %s, %s",
+	                  cli_text(finding, "tag"), cli_text(finding, "text"));
 }
