@@ -13,8 +13,8 @@
 #include "analysis/reader.h"
 
 const char *const view_status_names[VIEW_STATUS_COUNT] = {"ok", "skipped", "failed", "interrupted"};
-const char *const view_kind_names[VIEW_KIND_COUNT] = {"application", "pool", "aio-helper", "io-wq",
-                                                      "sqpoll"};
+const char *const view_kind_names[VIEW_KIND_COUNT] = {"application", "pool",   "aio-helper",
+                                                      "io-wq",       "sqpoll", "helper"};
 const char *const view_state_names[VIEW_STATE_COUNT] = {
     "running",          "runnable", "parked-direct", "parked-waiter",
     "parked-on-result", "idle",     "other",         "unseen"};

@@ -32,6 +32,7 @@ enum view_kind_index {
 	VIEW_AIO_HELPER,
 	VIEW_IO_WQ,
 	VIEW_SQPOLL,
+	VIEW_HELPER,
 	VIEW_KIND_COUNT
 };
 

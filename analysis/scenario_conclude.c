@@ -46,8 +46,8 @@ static double percentile(const json_t *latency, double share)
 	double all = 0, below = 0;
 	size_t i;
 
-	json_array_foreach((json_t *)buckets, i, bucket) all +=
-	    json_number_value(json_array_get(bucket, 1));
+	json_array_foreach((json_t *)buckets, i, bucket)
+	    all += json_number_value(json_array_get(bucket, 1));
 	json_array_foreach((json_t *)buckets, i, bucket)
 	{
 		below += json_number_value(json_array_get(bucket, 1));
@@ -87,8 +87,7 @@ int scenario_conclude(json_t *result)
 	const bool measured = json_is_object(json_object_get(result, "measured"));
 	json_t *summary = measured ? summary_of(result) : json_null();
 
-	if (json_object_set_new(result, "summary", summary) != 0 ||
-	    json_object_set_new(result, "findings", json_array()) != 0)
+	if (json_object_set_new(result, "summary", summary) != 0)
 		return -ENOMEM;
-	return 0;
+	return json_object_set_new(result, "findings", scenario_findings(result)) ? -ENOMEM : 0;
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MODE_COLUMNS = 20 };
+enum { MODE_COLUMNS = 18 };
 
 void scenario_setting(struct text *out, const json_t *result)
 {
@@ -23,9 +23,9 @@ void scenario_setting(struct text *out, const json_t *result)
 		snprintf(name, sizeof name, "%.*s", (int)(length - (time ? 3 : size ? 6 : 0)), key);
 		text_add(out, "%s%s ", between, name);
 		if (json_is_string(value))
-			text_add(out, "%s",
-			         format_name(shown, sizeof shown, json_string_value(value), 30,
-			                     true));
+			text_add(
+			    out, "%s",
+			    format_name(shown, sizeof shown, json_string_value(value), 30, true));
 		else if (time)
 			text_add(out, "%s", format_time(json_number_value(value)).text);
 		else if (size)
@@ -38,11 +38,17 @@ void scenario_setting(struct text *out, const json_t *result)
 
 static void add_head(struct text *out)
 {
-	text_add(out, "%*spublished                              threads            held\n",
-	         MODE_COLUMNS, "");
-	text_add(out,
-	         "%-*s   total    total     p50     p99  success  at most  parked  per call\n",
-	         MODE_COLUMNS, "mode");
+	static const char *const heads[] = {"total", "total",   "p50",    "p99",
+	                                    "good",  "threads", "parked", "/call"};
+
+	text_cell(out, MODE_COLUMNS, "");
+	text_cell(out, -8, "publish.");
+	text_cell(out, -8, "ours");
+	text_cell(out, -(4 * 8 + 7 + 7), "held\n");
+	text_cell(out, MODE_COLUMNS, "mode");
+	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+		text_cell(out, i < 6 ? -8 : -7, heads[i]);
+	text_add(out, "\n");
 }
 
 static void add_row(struct text *out, const json_t *result)
@@ -53,31 +59,59 @@ static void add_row(struct text *out, const json_t *result)
 	text_cell(out, MODE_COLUMNS,
 	          format_name(name, sizeof name, scenario_string_at(result, "plan", "mode"),
 	                      MODE_COLUMNS - 1, true));
-	text_cell(out, -9, format_time(scenario_number_at(result, "published", "total_ns")).text);
+	text_cell(out, -8, format_time(scenario_number_at(result, "published", "total_ns")).text);
 	if (!json_is_object(json_object_get(result, "measured"))) {
 		text_add(out, "  %s: ", status ? status : "?");
-		text_wrap(out, MODE_COLUMNS + 13, MODE_COLUMNS + 11, TEXT_COLUMNS,
+		text_wrap(out, MODE_COLUMNS + 12 + strlen(status ? status : "?"), MODE_COLUMNS + 10,
+		          TEXT_COLUMNS,
 		          format_name(why, sizeof why,
 		                      json_string_value(json_object_get(result, "why")),
 		                      sizeof why - 1, true));
 		return;
 	}
-	text_cell(out, -9, format_time(scenario_number_at(result, "measured", "total_ns")).text);
+	text_cell(out, -8, format_time(scenario_number_at(result, "measured", "total_ns")).text);
 	text_cell(out, -8,
 	          format_time(scenario_number_at(result, "summary", "latency_p50_ns")).text);
 	text_cell(out, -8,
 	          format_time(scenario_number_at(result, "summary", "latency_p99_ns")).text);
-	text_cell(out, -9,
+	text_cell(out, -8,
 	          format_percent(scenario_number_at(result, "summary", "success_share")).text);
 	text_cell(out, -8,
 	          format_count(scenario_number_at(result, "measured", "threads_max")).text);
-	text_cell(
-	    out, -8,
-	    format_mean(scenario_number_at(result, "summary", "threads_parked_mean")).text);
-	text_cell(
-	    out, -9,
-	    format_ratio(scenario_number_at(result, "summary", "held_per_in_flight")).text);
+	text_cell(out, -8,
+	          format_mean(scenario_number_at(result, "summary", "threads_parked_mean")).text);
+	text_cell(out, -9,
+	          format_ratio(scenario_number_at(result, "summary", "held_per_in_flight")).text);
 	text_add(out, "\n");
+}
+
+/* The chart, the reason and the findings of one case. */
+static void add_case(struct text *out, const json_t *result)
+{
+	const char *because = json_string_value(json_object_get(result, "because"));
+	const json_t *finding;
+	char name[80], text[1200];
+	size_t i;
+
+	if (!json_is_object(json_object_get(result, "measured")))
+		return;
+	text_add(
+	    out, "\n%s: ",
+	    format_name(name, sizeof name, scenario_string_at(result, "plan", "mode"), 40, true));
+	text_wrap(out, strlen(name) + 2, 2, TEXT_COLUMNS,
+	          format_name(text, sizeof text,
+	                      because ? because : scenario_string_at(result, "plan", "summary"),
+	                      sizeof text - 1, true));
+	scenario_gantt(out, result, TEXT_COLUMNS);
+	json_array_foreach((json_t *)json_object_get(result, "findings"), i, finding)
+	{
+		const char *tag = json_string_value(json_object_get(finding, "tag"));
+		const char *says = json_string_value(json_object_get(finding, "text"));
+
+		text_add(out, "  %s  ", format_name(name, sizeof name, tag, 24, true));
+		text_wrap(out, strlen(name) + 4, 4, TEXT_COLUMNS,
+		          format_name(text, sizeof text, says, sizeof text - 1, true));
+	}
 }
 
 static bool same_setting(const json_t *a, const json_t *b)
@@ -110,6 +144,11 @@ static void add_table(struct text *out, json_t *const *results, size_t count, si
 	for (size_t i = first; i < count; i++)
 		if (same_setting(results[i], results[first]))
 			add_row(out, results[i]);
+	text_add(out, "  held per call: threads parked, or running or ready inside the call or "
+	              "wait, for\n  each call in flight.\n");
+	for (size_t i = first; i < count; i++)
+		if (same_setting(results[i], results[first]))
+			add_case(out, results[i]);
 }
 
 char *scenario_render(json_t *const *results, size_t count, const struct text_style *style)

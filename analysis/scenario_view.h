@@ -20,7 +20,10 @@ char *scenario_render(json_t *const *results, size_t count, const struct text_st
 /* What a case was asked for beside its mode: "calls 100, delay 1.00s, form socket". */
 void scenario_setting(struct text *out, const json_t *result);
 /* The calls of a case: a row for a thread, a box for a call; nothing where none were kept. */
-void scenario_gantt(struct text *out, const json_t *result, size_t columns, bool ascii);
+void scenario_gantt(struct text *out, const json_t *result, size_t columns);
+
+/* Of a result with its summary. A new array; NULL: no memory. */
+json_t *scenario_findings(const json_t *result);
 
 /* A number at a path of two steps ("summary", "held_per_in_flight"); NaN where there is none. */
 double scenario_number_at(const json_t *result, const char *part, const char *name);

@@ -38,7 +38,7 @@ static void gather_kinds(struct watch_facts *f)
 	static const char *const names[VIEW_KIND_COUNT] = {
 	    [VIEW_APPLICATION] = "application", [VIEW_POOL] = "pool",
 	    [VIEW_AIO_HELPER] = "aio-helper",   [VIEW_IO_WQ] = "io-wq",
-	    [VIEW_SQPOLL] = "sqpoll",
+	    [VIEW_SQPOLL] = "sqpoll",           [VIEW_HELPER] = "helper",
 	};
 
 	for (size_t k = 0; k < VIEW_KIND_COUNT; k++) {

@@ -157,9 +157,10 @@ static void parse_options(struct session *s, int argc, char **argv)
 
 static int usage(FILE *out, int status)
 {
-	fputs("Usage: iostudy scenario NAME [OPTION...]\n"
-	      "The classic experiments, on real sockets and files; published numbers beside ours.\n",
-	      out);
+	fputs(
+	    "Usage: iostudy scenario NAME [OPTION...]\n"
+	    "The classic experiments, on real sockets and files; published numbers beside ours.\n",
+	    out);
 	for (size_t i = 0; scenario_table[i]; i++)
 		fprintf(out, "  %-18s %s\n", scenario_table[i]->name, scenario_table[i]->summary);
 	fputs("iostudy scenario NAME --help shows its modes and options.\n", out);
@@ -202,8 +203,7 @@ static int take(void *context, json_t *result)
 	if (!error && s->output)
 		error = store_append_as(s->output, STORE_SCENARIOS, result, why);
 	if (error)
-		snprintf(s->run.why, sizeof s->run.why, "%s",
-		         s->output ? why : strerror(-error));
+		snprintf(s->run.why, sizeof s->run.why, "%s", s->output ? why : strerror(-error));
 	if (s->json) {
 		line = store_line(result);
 		if (!line || puts(line) == EOF || fflush(stdout) != 0)

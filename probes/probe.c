@@ -18,7 +18,7 @@ const struct probe_ops *const probe_table[] = {&probe_bpf, &probe_perf, &probe_s
 const char *const thread_kind_names[KIND_COUNT] = {
     [KIND_APPLICATION] = "application", [KIND_POOL] = "pool",
     [KIND_AIO_HELPER] = "aio-helper",   [KIND_IO_WQ] = "io-wq",
-    [KIND_SQPOLL] = "sqpoll",
+    [KIND_SQPOLL] = "sqpoll",           [KIND_HELPER] = "helper",
 };
 
 const char *const thread_state_names[STATE_COUNT] = {

@@ -16,6 +16,7 @@ enum thread_kind {
 	KIND_AIO_HELPER, /* a thread of the C library's POSIX AIO */
 	KIND_IO_WQ,      /* io_uring's worker */
 	KIND_SQPOLL,     /* io_uring's submission poller */
+	KIND_HELPER,     /* made by another library behind its caller's back, for its calls */
 	KIND_COUNT
 };
 

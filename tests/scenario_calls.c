@@ -1,4 +1,5 @@
 /* iostudy scenario blocking-calls: counts and threads, never times. */
+#include <signal.h>
 #include <string.h>
 
 #include "bench/scenario/scenario.h"
@@ -19,17 +20,54 @@ static void check_threads(const json_t *cases, const char *mode, double threads)
 	CHECK_EQUAL(json_array_size(json_object_get(one, "calls")), 40);
 }
 
+static bool counts_threads(const json_t *one)
+{
+	return strcmp(cli_text(one, "probes.0.probe"), "bpf") == 0;
+}
+
+/* Held for each call: 1, whatever the threads are called; unless no thread is held for each. */
+static void check_held(const json_t *cases, const char *mode, const char *tag)
+{
+	const json_t *one = scenario_case_of(cases, mode);
+
+	CHECK_MESSAGE(cli_finding(one, tag), "%s has no %s", mode, tag);
+	if (strcmp(tag, "ONE-WAITER") == 0)
+		CHECK_BETWEEN(cli_number(one, "summary.held_per_in_flight"), 0, 0.5);
+	else
+		CHECK_BETWEEN(cli_number(one, "summary.held_per_in_flight"), 0.9, 1.1);
+	CHECK(strcmp(tag, "HIDDEN-WORKERS") == 0 || !cli_finding(one, "HIDDEN-WORKERS"));
+}
+
+static void check_holders(const json_t *cases)
+{
+	const json_t *hidden = cli_finding(scenario_case_of(cases, "published-async"),
+	                                   "HIDDEN-WORKERS");
+
+	if (!counts_threads(scenario_case_of(cases, "ring")))
+		SKIP("without BPF it is not exact who is held");
+	check_held(cases, "sequential", "THREAD-PER-IO");
+	check_held(cases, "pool-8", "THREAD-PER-IO");
+	check_held(cases, "pool-16", "THREAD-PER-IO");
+	check_held(cases, "thread-per-call", "THREAD-PER-IO");
+	check_held(cases, "published-async", "HIDDEN-WORKERS");
+	check_held(cases, "ring", "ONE-WAITER");
+	check_held(cases, "epoll", "ONE-WAITER");
+	CHECK_CONTAINS(cli_text(hidden, "text"), "call-timer");
+}
+
 static void check_all(const char *form)
 {
-	json_t *cases = SCENARIO_CASES(0, "blocking-calls", "--calls", "40", "--time-scale", "0.02",
-	                               "--form", form);
+	json_t *cases = SCENARIO_CASES(0, "blocking-calls", "--calls", "40", "--delay", "5s",
+	                               "--time-scale", "0.01", "--form", form);
 
 	check_threads(cases, "sequential", 2);
 	check_threads(cases, "pool-8", 9);
 	check_threads(cases, "pool-16", 17);
 	check_threads(cases, "thread-per-call", 41);
+	check_threads(cases, "published-async", 49);
 	check_threads(cases, "ring", 1);
 	check_threads(cases, "epoll", 1);
+	check_holders(cases);
 	json_decref(cases);
 }
 
@@ -37,6 +75,82 @@ TEST(scenario_calls, are_made_by_as_many_threads_as_each_way_has)
 {
 	check_all("socket");
 	check_all("timer");
+}
+
+TEST(scenario_calls, share_connections_and_wait_in_thousands_on_one_thread)
+{
+	json_t *cases = SCENARIO_CASES(0, "blocking-calls", "--calls", "5000", "--connections",
+	                               "50", "--delay", "10s", "--time-scale", "0.01", "--form",
+	                               "shared,timer", "--compare-only", "ring,epoll");
+	const json_t *one;
+	size_t i;
+
+	CHECK_EQUAL(json_array_size(cases), 4);
+	json_array_foreach(cases, i, one)
+	{
+		CHECK_EQUAL(cli_number(one, "measured.calls"), 5000);
+		CHECK_EQUAL(cli_number(one, "measured.failed"), 0);
+		CHECK_EQUAL(cli_number(one, "measured.threads_max"), 1);
+		CHECK(cli_number(one, "measured.memory_per_call_bytes") > 0);
+	}
+	json_decref(cases);
+}
+
+TEST(scenario_calls, that_the_system_has_no_more_threads_for_name_the_limits)
+{
+	const char *const arguments[] = {"blocking-calls",
+	                                 "--calls",
+	                                 "4000",
+	                                 "--delay",
+	                                 "60s",
+	                                 "--form",
+	                                 "timer",
+	                                 "--probe",
+	                                 "none",
+	                                 "--compare-only",
+	                                 "thread-per-call,published-async",
+	                                 NULL};
+	json_t *cases = scenario_cases((struct process){.argv = arguments,
+	                                                .limits = {{RLIMIT_AS, 160 << 20}},
+	                                                .limit_count = 1},
+	                               77);
+
+	CHECK_EQUAL(json_array_size(cases), 2);
+	CHECK_STRING(cli_text(cases, "0.status"), "skipped");
+	CHECK_CONTAINS(cli_text(cases, "0.why"), "the system refused thread");
+	CHECK_CONTAINS(cli_text(cases, "0.why"), "vm.max_map_count");
+	CHECK_CONTAINS(cli_text(cases, "1.why"), "the system refused thread");
+	json_decref(cases);
+}
+
+TEST(scenario_calls, are_shown_as_a_chart_with_a_reason)
+{
+	struct process_result r;
+
+	PROCESS_RUN(&r, "scenario", "blocking-calls", "--calls", "20", "--time-scale", "0.02",
+	            "--compare-only", "pool-8,ring");
+	CHECK_STATUS(&r, 0);
+	CHECK_CONTAINS(r.out, "published");
+	CHECK_CONTAINS(r.out, "  thread 1   |");
+	CHECK_CONTAINS(r.out, "since a call holds its thread");
+	CHECK_CONTAINS(r.out, "on one thread, since no thread waits for a");
+	CHECK(process_widest_line(r.out) <= 80);
+	process_free(&r);
+}
+
+TEST(scenario, ends_on_a_signal_with_what_was_measured)
+{
+	const char *const arguments[] = {"scenario",       "blocking-calls", "--calls", "5",
+	                                 "--compare-only", "sequential",     "--json",  NULL};
+	struct process_result r;
+
+	process_run(
+	    &(struct process){.argv = arguments, .signal = SIGINT, .signal_delay_ns = 1500000000},
+	    &r);
+	CHECK_STATUS(&r, 130);
+	CHECK_CONTAINS(r.out, "\"status\":\"interrupted\"");
+	CHECK_EQUAL(r.left_behind, 0);
+	process_free(&r);
 }
 
 TEST(scenario, names_what_it_does_not_know)

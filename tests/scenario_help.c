@@ -33,8 +33,7 @@ json_t *scenario_cases(struct process p, int status)
 	                                &error);
 	int n = 1;
 
-	CHECK_MESSAGE(schema, "analysis/schema/scenario.json, line %d: %s", error.line,
-	              error.text);
+	CHECK_MESSAGE(schema, "analysis/schema/scenario.json, line %d: %s", error.line, error.text);
 	for (; p.argv[n - 1] && n < ARGUMENTS_MAX - 2; n++)
 		arguments[n] = p.argv[n - 1];
 	arguments[n] = "--json";

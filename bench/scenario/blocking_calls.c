@@ -12,10 +12,13 @@
 static const struct scenario_parameter parameters[] = {
     {"calls", "N,...", "how many calls; with several numbers, a case for each", "100",
      PARAMETER_NUMBERS, 1, 100000, NULL},
-    {"delay", "TIME", "what the service takes for each", "1s", PARAMETER_TIME, 1000000,
-     60000000000, NULL},
-    {"form", "socket,timer", "what a call is: a request to the delay service, or a timer",
+    {"delay", "TIME", "what the service takes for each", "1s", PARAMETER_TIME, 1000000, 60000000000,
+     NULL},
+    {"form", "socket,shared,timer",
+     "what a call is: a request to the delay service on a connection of its own, or on one that "
+     "calls share (by coroutines), or a timer",
      "socket", PARAMETER_WORDS, 0, 0, calls_form_names},
+    {"connections", "N", "that calls share", "1000", PARAMETER_NUMBER, 1, 1000, NULL},
     {0},
 };
 
@@ -38,6 +41,11 @@ static const struct scenario_mode modes[] = {
     {"thread-per-call", "a thread for every call",
      "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 100, \"total_ns\": 1069000000}",
      &(const struct way){{.threads = 0}, calls_by_threads}},
+    {"published-async",
+     "the published \"non-blocking\": a thread in a timer for every call, a pool of 8 receives",
+     "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 8, \"threads_hidden\": 100, "
+     "\"total_ns\": 1044000000}",
+     &(const struct way){{.threads = 8}, calls_by_hidden_threads}},
     {"ring", "truly non-blocking: coroutines on one thread, over one io_uring ring", NULL,
      &(const struct way){{.engine = "uring"}, calls_by_coroutines}},
     {"epoll", "truly non-blocking: coroutines on one thread, over one epoll set", NULL,
@@ -71,17 +79,45 @@ static void calls_finish(struct scenario_run *run)
 	free(service);
 }
 
+/* One sentence, from what was measured. */
+static void explain(const struct board_side *side, const struct measure_work *work,
+                    char because[SCENARIO_WHY_SIZE])
+{
+	const struct way *way = work->mode->own;
+	const struct calls *calls = work->own;
+	const double total = (double)(side->board->end_ns - side->board->begin_ns) / 1e9;
+	const double delay = (double)calls->delay_ns / 1e9;
+	const uint32_t threads = calls->threads ? calls->threads : calls->count;
+	const uint32_t rounds = (calls->count + threads - 1) / threads;
+
+	if (calls->engine)
+		snprintf(because, SCENARIO_WHY_SIZE,
+		         "%u calls of %g s took %.3f s on one thread, since no thread waits for a "
+		         "call: all are in flight at once, and one wait serves them all.",
+		         calls->count, delay, total);
+	else if (way->body == calls_by_hidden_threads)
+		snprintf(because, SCENARIO_WHY_SIZE,
+		         "%u calls took %.3f s and the pool of %u was free, since each call held "
+		         "another thread, hidden in a timer: a thread per call all the same.",
+		         calls->count, total, calls->threads);
+	else
+		snprintf(because, SCENARIO_WHY_SIZE,
+		         "%u calls took %.3f s, since a call holds its thread for %g s and there "
+		         "were %u threads: %u %s of %g s.",
+		         calls->count, total, delay, threads, rounds,
+		         rounds == 1 ? "round" : "rounds", delay);
+}
+
 static void calls_conclude(const struct board_side *side, const struct measure_work *work,
                            json_t *measured, json_t *series, char because[SCENARIO_WHY_SIZE])
 {
 	const struct calls *calls = work->own;
 	const struct calls_shared *shared = side->shared;
-	const double memory =
-	    json_number_value(json_object_get(measured, "memory_max_bytes")) -
-	    (double)shared->memory_before_bytes;
+	const double memory = json_number_value(json_object_get(measured, "memory_max_bytes")) -
+	                      (double)shared->memory_before_bytes;
 
 	(void)series;
-	(void)because;
+	explain(side, work, because);
 	if (!shared->memory_before_bytes)
 		return;
 	json_object_set_new(measured, "memory_per_call_bytes",
@@ -100,6 +136,9 @@ static int run_case(struct scenario_run *run, const struct scenario_mode *mode,
 
 	calls.form = form;
 	calls.count = count;
+	calls.connections = (uint32_t)scenario_number(run, "connections");
+	if (calls.connections > count)
+		calls.connections = count;
 	calls.delay_ns = scenario_time_ns(run, "delay");
 	calls.seed = run->seed;
 	calls.service = service->address;
@@ -122,13 +161,17 @@ static int run_case(struct scenario_run *run, const struct scenario_mode *mode,
 static int calls_run(struct scenario_run *run, const struct scenario_mode *mode)
 {
 	uint64_t counts[SCENARIO_LIST_MAX];
+	const struct way *way = mode->own;
 	const uint32_t n = scenario_numbers(run, "calls", counts);
 	int error = 0;
 
-	for (uint32_t form = 0; form < FORM_COUNT; form++)
+	for (uint32_t form = 0; form < FORM_COUNT; form++) {
+		if (!scenario_has_word(run, "form", calls_form_names[form]) ||
+		    (form == FORM_SHARED && !way->calls.engine))
+			continue;
 		for (uint32_t i = 0; i < n && !error; i++)
-			if (scenario_has_word(run, "form", calls_form_names[form]))
-				error = run_case(run, mode, form, (uint32_t)counts[i]);
+			error = run_case(run, mode, form, (uint32_t)counts[i]);
+	}
 	return error;
 }
 

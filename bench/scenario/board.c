@@ -42,6 +42,7 @@ void board_thread_begin(struct board_side *side, enum thread_kind kind, const ch
 {
 	own_mark = thread_mark_claim(side->marks, kind);
 	own_row = __atomic_add_fetch(&side->board->rows, 1, __ATOMIC_RELAXED);
+	snprintf(side->board->names[kind], sizeof side->board->names[kind], "%s", name);
 	prctl(PR_SET_NAME, name);
 	board_doing(DOING_NOTHING);
 }
@@ -128,9 +129,8 @@ void board_call_end(struct board_side *side, uint64_t start_ns, uint64_t since_n
 	__atomic_sub_fetch(side->in_flight, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&b->in_flight_ns, now_ns - start_ns, __ATOMIC_RELAXED);
 	if (box < BOARD_BOXES)
-		b->box[box] = (struct board_box){.start_ns = start_ns,
-		                                 .end_ns = now_ns,
-		                                 .row = own_row ? own_row - 1 : 0};
+		b->box[box] = (struct board_box){
+		    .start_ns = start_ns, .end_ns = now_ns, .row = own_row ? own_row - 1 : 0};
 	if (reason) {
 		__atomic_add_fetch(&b->failed, 1, __ATOMIC_RELAXED);
 		count_failure(b, reason);

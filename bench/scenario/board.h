@@ -41,11 +41,12 @@ struct board {
 	int32_t refused;   /* with broken: it cannot be done here, which is no failure */
 	char why[SCENARIO_WHY_SIZE];
 
-	uint64_t begin_ns, end_ns; /* of the work; noted by who does it */
-	uint64_t calls, failed;    /* that ended */
-	uint64_t in_flight_ns;     /* of the calls that ended */
-	uint32_t rows;             /* threads that have a row */
-	uint32_t lock;             /* of failures */
+	uint64_t begin_ns, end_ns;  /* of the work; noted by who does it */
+	uint64_t calls, failed;     /* that ended */
+	uint64_t in_flight_ns;      /* of the calls that ended */
+	uint32_t rows;              /* threads that have a row */
+	char names[KIND_COUNT][16]; /* that the threads of a kind have taken */
+	uint32_t lock;              /* of failures */
 	struct board_failure failures[BOARD_FAILURES];
 	struct histogram latency; /* of the calls that succeeded */
 	uint64_t latency_max_ns;
@@ -73,12 +74,12 @@ void board_break(struct board_side *side, bool refused, const char *why);
 /* A thread of the measured process begins: it claims its mark and its row, and takes the name (at
  * most 15 characters). Its mark is NULL where more threads begin than can be marked. */
 void board_thread_begin(struct board_side *side, enum thread_kind kind, const char *name);
-/* Its work is done: it counts itself in resting, and stays, idle, until all figures are taken, since
- * a thread that ends just then could be missed. */
+/* Its work is done: it counts itself in resting, and stays, idle, until all figures are taken,
+ * since a thread that ends just then could be missed. */
 void board_rest(struct board_side *side, uint32_t *resting);
 /* Waits, idle, until so many rest. */
 void board_await(const uint32_t *resting, uint32_t count);
-struct thread_mark *board_mark(void);         /* of the calling thread, or NULL */
+struct thread_mark *board_mark(void);      /* of the calling thread, or NULL */
 void board_doing(enum thread_doing doing); /* of the calling thread, from now */
 
 /* A call: from its beginning to its end, in which thread doing is what its mark says. */

@@ -12,7 +12,7 @@
 #include "bench/message.h"
 #include "bench/witness.h"
 
-const char *const calls_form_names[] = {"socket", "timer", NULL};
+const char *const calls_form_names[] = {"socket", "shared", "timer", NULL};
 
 enum { STACK_BYTES = 64 << 10 };
 
@@ -60,8 +60,8 @@ static const char *call_service(struct caller *caller, const struct calls *calls
 static const char *wait_for_timer(struct caller *caller, const struct calls *calls)
 {
 	const int32_t result = caller_do(
-	    caller, (struct io_req){.op = IO_TIMEOUT,
-	                            .deadline_ns = witness_now_ns() + calls->delay_ns});
+	    caller,
+	    (struct io_req){.op = IO_TIMEOUT, .deadline_ns = witness_now_ns() + calls->delay_ns});
 
 	return result ? reason_of(result) : NULL;
 }

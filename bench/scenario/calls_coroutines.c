@@ -21,7 +21,7 @@ static void walk(void *argument)
 	call_make(w->side, &caller, w->calls, w->id);
 }
 
-static uint64_t resident_bytes(void)
+uint64_t calls_resident_bytes(void)
 {
 	unsigned long long size, resident = 0;
 	FILE *file = fopen("/proc/self/statm", "re");
@@ -44,20 +44,21 @@ int calls_by_coroutines(struct board_side *side)
 	struct carrier c;
 	int error;
 
-	shared->memory_before_bytes = resident_bytes();
+	if (calls->form == FORM_SHARED)
+		return calls_by_shared_connections(side);
+	shared->memory_before_bytes = calls_resident_bytes();
 	error = carrier_open(&c, engine_find(calls->engine), calls->count, need, why);
 	if (error) {
 		board_break(side, error == -EOPNOTSUPP, why);
 		return error;
 	}
 	walkers = calloc(calls->count, sizeof *walkers);
+	for (uint32_t i = 0; walkers && i < calls->count; i++)
+		walkers[i] = (struct walker){.side = side, .calls = calls, .carrier = &c, .id = i};
 	c.mark = board_mark();
 	board_ready(side);
-	for (uint32_t i = 0; walkers && i < calls->count; i++) {
-		walkers[i] =
-		    (struct walker){.side = side, .calls = calls, .carrier = &c, .id = i};
+	for (uint32_t i = 0; walkers && i < calls->count; i++)
 		carrier_start(&c, i, walk, &walkers[i]);
-	}
 	error = walkers ? carrier_run(&c) : -ENOMEM;
 	shared->stack_bytes = coroutines_used_bytes(&c.coroutines);
 	carrier_close(&c);

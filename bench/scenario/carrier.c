@@ -1,6 +1,7 @@
 /* A thread that carries coroutines: see carrier.h. */
 #include "bench/scenario/carrier.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,8 @@ int carrier_open(struct carrier *c, const struct engine_ops *ops, uint32_t count
 	c->requests = config.requests = calloc(count, sizeof *c->requests);
 	c->results = calloc(count, sizeof *c->results);
 	c->ready = calloc(count, sizeof *c->ready);
-	if (!c->requests || !c->results || !c->ready) {
+	c->woken = calloc(count, sizeof *c->woken);
+	if (!c->requests || !c->results || !c->ready || !c->woken) {
 		snprintf(why, COROUTINE_WHY_SIZE, "no memory for %u coroutines", count);
 		error = -ENOMEM;
 		goto fail;
@@ -38,6 +40,7 @@ fail:
 	free(c->requests);
 	free(c->results);
 	free(c->ready);
+	free(c->woken);
 	return error;
 }
 
@@ -48,6 +51,7 @@ void carrier_close(struct carrier *c)
 	free(c->requests);
 	free(c->results);
 	free(c->ready);
+	free(c->woken);
 }
 
 static void count_ended(struct carrier *c, uint32_t index)
@@ -70,6 +74,35 @@ int32_t carrier_do(struct carrier *c, struct io_req request)
 	c->ready[c->ready_count++] = index;
 	coroutine_suspend(&c->coroutines);
 	return c->results[index];
+}
+
+int32_t carrier_rest(struct carrier *c)
+{
+	const uint32_t index = c->coroutines.current;
+
+	coroutine_suspend(&c->coroutines);
+	return c->results[index];
+}
+
+void carrier_wake(struct carrier *c, uint32_t index, int32_t result)
+{
+	const uint32_t count = c->coroutines.count;
+
+	assert(c->woken_count < count);
+	c->results[index] = result;
+	c->woken[(c->woken_at + c->woken_count++) % count] = index;
+}
+
+static void resume_woken(struct carrier *c)
+{
+	while (c->woken_count) {
+		const uint32_t index = c->woken[c->woken_at];
+
+		c->woken_at = (c->woken_at + 1) % c->coroutines.count;
+		c->woken_count--;
+		coroutine_resume(&c->coroutines, index);
+		count_ended(c, index);
+	}
 }
 
 static void mark(struct carrier *c, enum thread_doing doing)
@@ -101,10 +134,14 @@ int carrier_run(struct carrier *c)
 	struct io_done done[CARRIER_BATCH];
 
 	while (c->alive) {
-		int n = c->ready_count ? submit_ready(c) : 0;
+		int n;
 
+		resume_woken(c);
+		n = c->ready_count ? submit_ready(c) : 0;
 		if (n < 0)
 			return n;
+		if (!c->alive)
+			break;
 		mark(c, DOING_WAIT);
 		n = engine_reap(&c->engine, done, 1, CARRIER_BATCH, -1);
 		mark(c, DOING_NOTHING);

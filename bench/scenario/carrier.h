@@ -16,6 +16,8 @@ struct carrier {
 	int32_t *results;        /* [count] */
 	uint32_t *ready;         /* [count]: slots to submit */
 	uint32_t ready_count, alive;
+	uint32_t *woken; /* [count]: a ring of those that others have woken */
+	uint32_t woken_at, woken_count;
 	struct thread_mark *mark; /* of the thread, or NULL */
 };
 
@@ -30,6 +32,11 @@ void carrier_start(struct carrier *c, uint32_t index, void (*body)(void *), void
 
 /* From inside a coroutine: does the request and returns its result; others run meanwhile. */
 int32_t carrier_do(struct carrier *c, struct io_req request);
+
+/* From inside: rests until another coroutine wakes it, and returns what that one hands over. Who is
+ * woken rests, and goes on soon, not at once. */
+int32_t carrier_rest(struct carrier *c);
+void carrier_wake(struct carrier *c, uint32_t index, int32_t result);
 
 /* Runs until all coroutines have ended. 0, or -errno: the engine broke. */
 int carrier_run(struct carrier *c);

@@ -94,13 +94,18 @@ static int guard_stacks(struct coroutines *c, bool installed, char why[COROUTINE
 }
 
 /* Every coroutine writes to the top page of its stack: taken here, it costs a fraction of the fault
- * that it would cost later. Kernels before 5.14 say no, and take the fault. */
+ * that it would cost later. Kernels before 5.14 say no, and take the fault at the write, which also
+ * has a hypervisor that keeps page tables of its own take its fault now. */
 static void take_top_pages(const struct coroutines *c)
 {
-	for (uint32_t i = 0; i < c->count; i++)
-		if (madvise(stack_of(c, i) + c->stack_bytes - c->page_bytes, c->page_bytes,
-		            MADV_POPULATE_WRITE) != 0)
-			return;
+	bool taken = true;
+
+	for (uint32_t i = 0; i < c->count; i++) {
+		char *top = stack_of(c, i) + c->stack_bytes - c->page_bytes;
+
+		taken = taken && madvise(top, c->page_bytes, MADV_POPULATE_WRITE) == 0;
+		*(volatile char *)(top + c->page_bytes - 1) = 0;
+	}
 }
 
 int coroutines_open(struct coroutines *c, uint32_t count, size_t stack_bytes, bool installed,

@@ -108,6 +108,18 @@ static json_t *threads_json(const struct census *c)
 	return names;
 }
 
+/* What the threads of each kind were named. */
+static json_t *names_json(const struct board *b)
+{
+	json_t *names = json_object();
+
+	for (uint32_t kind = 0; kind < KIND_COUNT; kind++)
+		if (*b->names[kind])
+			json_object_set_new(names, thread_kind_names[kind],
+			                    json_text(b->names[kind]));
+	return names;
+}
+
 static json_t *measured_json(const struct measurement *m)
 {
 	const struct board *b = m->side.board;
@@ -116,14 +128,14 @@ static json_t *measured_json(const struct measurement *m)
 	if (!m->has_window)
 		return json_null();
 	return json_pack(
-	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "window_ns",
+	    "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "window_ns",
 	    number(m->end_ns - m->begin_ns), "total_ns",
 	    b->begin_ns && end_ns > b->begin_ns ? number(end_ns - b->begin_ns) : json_null(),
 	    "calls", number(b->calls), "failed", number(b->failed), "failures", failures_json(b),
 	    "in_flight_ns", number(b->in_flight_ns), "latency_ns", latency_json(b), "cpu_ns",
 	    number(m->cpu_end_ns - m->cpu_begin_ns), "threads_max", number(m->census.threads_most),
-	    "threads_by_name", threads_json(&m->census), "memory_begin_bytes",
-	    number(m->census.memory_begin_bytes), "memory_max_bytes",
+	    "threads_by_name", threads_json(&m->census), "names_by_kind", names_json(b),
+	    "memory_begin_bytes", number(m->census.memory_begin_bytes), "memory_max_bytes",
 	    number(m->census.memory_most_bytes));
 }
 

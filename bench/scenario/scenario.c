@@ -37,8 +37,7 @@ static const char *list_next(const char *list, char part[WORD_SIZE])
 {
 	const size_t length = strcspn(list, ",");
 
-	snprintf(part, WORD_SIZE, "%.*s", (int)(length < WORD_SIZE ? length : WORD_SIZE - 1),
-	         list);
+	snprintf(part, WORD_SIZE, "%.*s", (int)(length < WORD_SIZE ? length : WORD_SIZE - 1), list);
 	return list[length] ? list + length + 1 : NULL;
 }
 
@@ -54,8 +53,7 @@ static int number_parse(const struct scenario_parameter *p, const char *text, ui
 	}
 }
 
-static const char *number_text(const struct scenario_parameter *p, uint64_t number,
-                               char buffer[32])
+static const char *number_text(const struct scenario_parameter *p, uint64_t number, char buffer[32])
 {
 	if (p->type == PARAMETER_TIME)
 		return units_format_time(number, buffer);

@@ -51,18 +51,18 @@ struct scenario_mode {
 struct scenario_run {
 	const struct scenario *scenario;
 	const char *values[SCENARIO_PARAMETERS_MAX]; /* in the parameters' order; NULL: default */
-	const char *only; /* modes, separated by commas; NULL: all */
+	const char *only;                            /* modes, separated by commas; NULL: all */
 	double time_scale;
 	uint64_t seed;
-	const char *probe;     /* auto, none, or one by name */
-	const char *directory; /* where files may be made */
+	const char *probe;                   /* auto, none, or one by name */
+	const char *directory;               /* where files may be made */
 	const volatile sig_atomic_t *signal; /* not 0: end now */
 	/* Is handed each finished object, which it owns. 0; -errno ends the scenario. */
 	int (*result)(void *context, json_t *result);
 	/* Is told what begins, in one short line; may be NULL. */
 	void (*progress)(void *context, const char *what);
 	void *context;
-	void *own; /* the scenario's, from prepare to finish */
+	void *own;                   /* the scenario's, from prepare to finish */
 	char why[SCENARIO_WHY_SIZE]; /* of what returned -errno */
 };
 
@@ -92,7 +92,7 @@ int scenario_set(struct scenario_run *run, const char *name, const char *value);
 int scenario_carry_out(struct scenario_run *run);
 
 /* The values. The name must be one of the scenario's, of that type. */
-uint64_t scenario_number(const struct scenario_run *run, const char *name); /* or size */
+uint64_t scenario_number(const struct scenario_run *run, const char *name);  /* or size */
 uint64_t scenario_time_ns(const struct scenario_run *run, const char *name); /* shrunk */
 uint32_t scenario_numbers(const struct scenario_run *run, const char *name,
                           uint64_t numbers[SCENARIO_LIST_MAX]); /* how many */
