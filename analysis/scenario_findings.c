@@ -114,8 +114,8 @@ static void rule_hidden(const struct case_facts *f, struct finding *out)
 			k = hidden[i];
 	if (!(f->held[k] >= 0.5))
 		return;
-	const json_t *names =
-	    json_object_get(json_object_get(f->result, "measured"), "names_by_kind");
+	const json_t *names = json_object_get(json_object_get(f->result, "measured"),
+	                                      "names_by_kind");
 	const char *name = json_string_value(json_object_get(names, view_kind_names[k]));
 	out->raised = RAISED;
 	out->severity = "warn";
@@ -179,12 +179,10 @@ json_t *scenario_findings(const json_t *result)
 
 	gather(&f, result);
 	for (size_t i = 0; f.probe && i < sizeof rules / sizeof *rules; i++) {
-		struct finding found = {.raised = NOT_RAISED,
-		                        .severity = "info",
-		                        .confidence =
-		                            strcmp(f.probe, "bpf") == 0 && !(f.lost > 0)
-		                                ? "sure"
-		                                : "likely"};
+		struct finding found = {
+		    .raised = NOT_RAISED,
+		    .severity = "info",
+		    .confidence = strcmp(f.probe, "bpf") == 0 && !(f.lost > 0) ? "sure" : "likely"};
 
 		rules[i].rule(&f, &found);
 		if (found.raised == RAISED)

@@ -82,17 +82,20 @@ static bool follows(const struct row *row, size_t columns)
 	return true;
 }
 
-static void add_rows(struct text *out, const struct chart *c)
+static void add_rows(struct text *out, const struct chart *c, bool by_thread)
 {
 	for (size_t r = 0; r < c->row_count; r++) {
 		const struct row *row = &c->rows[r];
-		const bool one = follows(row, c->columns);
+		const bool one = by_thread && follows(row, c->columns);
 		char line[COLUMNS_MAX + 1];
 
 		for (size_t i = 0; i < c->columns; i++)
 			line[i] = mark_of(row, i, one);
 		line[c->columns] = 0;
-		text_add(out, "  thread %-3u |%s|\n", row->thread, line);
+		if (by_thread)
+			text_add(out, "  thread %-3u |%s|\n", row->thread, line);
+		else
+			text_add(out, "  in flight  |%s|\n", line);
 	}
 	if (c->left_out)
 		text_add(out, "  and %zu more threads\n", c->left_out);
@@ -118,6 +121,7 @@ static size_t threads_of(const json_t *const *calls, size_t count)
 void scenario_gantt(struct text *out, const json_t *result, size_t columns)
 {
 	const json_t *list = json_object_get(result, "calls");
+	const char *from = json_string_value(json_object_get(result, "calls_from"));
 	const size_t count = json_array_size(list);
 	const json_t **calls = calloc(count + 1, sizeof *calls);
 	struct chart *c = calloc(1, sizeof *c);
@@ -127,7 +131,7 @@ void scenario_gantt(struct text *out, const json_t *result, size_t columns)
 		free(c);
 		return;
 	}
-	c->columns = columns - LABEL_COLUMNS - 2;
+	c->columns = columns - LABEL_COLUMNS - 3;
 	if (c->columns > COLUMNS_MAX)
 		c->columns = COLUMNS_MAX;
 	for (size_t i = 0; i < count; i++) {
@@ -138,7 +142,7 @@ void scenario_gantt(struct text *out, const json_t *result, size_t columns)
 	for (size_t i = 0; i < count && c->end_ns > 0; i++)
 		add_call(c, calls[i]);
 	c->left_out = threads_of(calls, count) - c->row_count;
-	add_rows(out, c);
+	add_rows(out, c, strcmp(from ? from : "", "load") != 0);
 	free(calls);
 	free(c);
 }

@@ -5,35 +5,56 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MODE_COLUMNS = 18 };
+enum { MODE_COLUMNS = 19 };
+
+static bool ends_with(const char *key, const char *end)
+{
+	const size_t length = strlen(key), part = strlen(end);
+
+	return length > part && strcmp(key + length - part, end) == 0;
+}
+
+/* "delay_ns": 1000000000 becomes "delay 1.00s". */
+static void add_value(struct text *out, const char *key, const json_t *value)
+{
+	const bool time = ends_with(key, "_ns"), size = ends_with(key, "_bytes");
+	const bool share = ends_with(key, "_share");
+	const double number = json_number_value(value);
+	char name[60], shown[80];
+
+	snprintf(name, sizeof name, "%.*s",
+	         (int)(strlen(key) - (time            ? 3
+	                              : size || share ? 6
+	                                              : 0)),
+	         key);
+	for (char *c = name; *c; c++)
+		if (*c == '_')
+			*c = ' ';
+	text_add(out, "%s %s", name,
+	         json_is_string(value)
+	             ? format_name(shown, sizeof shown, json_string_value(value), 30, true)
+	         : time  ? format_time(number).text
+	         : size  ? format_bytes(number).text
+	         : share ? format_percent(number).text
+	                 : format_count(number).text);
+}
+
+static void add_values(struct text *out, const json_t *values)
+{
+	const char *between = "", *key;
+	const json_t *value;
+
+	json_object_foreach((json_t *)values, key, value)
+	{
+		text_add(out, "%s", between);
+		add_value(out, key, value);
+		between = ", ";
+	}
+}
 
 void scenario_setting(struct text *out, const json_t *result)
 {
-	const json_t *setting = json_object_get(json_object_get(result, "plan"), "setting");
-	const char *between = "", *key;
-	const json_t *value;
-	char name[40], shown[80];
-
-	json_object_foreach((json_t *)setting, key, value)
-	{
-		const size_t length = strlen(key);
-		const bool time = length > 3 && strcmp(key + length - 3, "_ns") == 0;
-		const bool size = length > 6 && strcmp(key + length - 6, "_bytes") == 0;
-
-		snprintf(name, sizeof name, "%.*s", (int)(length - (time ? 3 : size ? 6 : 0)), key);
-		text_add(out, "%s%s ", between, name);
-		if (json_is_string(value))
-			text_add(
-			    out, "%s",
-			    format_name(shown, sizeof shown, json_string_value(value), 30, true));
-		else if (time)
-			text_add(out, "%s", format_time(json_number_value(value)).text);
-		else if (size)
-			text_add(out, "%s", format_bytes(json_number_value(value)).text);
-		else
-			text_add(out, "%s", format_count(json_number_value(value)).text);
-		between = ", ";
-	}
+	add_values(out, json_object_get(json_object_get(result, "plan"), "setting"));
 }
 
 static void add_head(struct text *out)
@@ -44,10 +65,10 @@ static void add_head(struct text *out)
 	text_cell(out, MODE_COLUMNS, "");
 	text_cell(out, -8, "publish.");
 	text_cell(out, -8, "ours");
-	text_cell(out, -(4 * 8 + 7 + 7), "held\n");
+	text_cell(out, -(3 * 8 + 7 + 7 + 7), "held\n");
 	text_cell(out, MODE_COLUMNS, "mode");
 	for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
-		text_cell(out, i < 6 ? -8 : -7, heads[i]);
+		text_cell(out, i == 4 || i > 5 ? -7 : -8, heads[i]);
 	text_add(out, "\n");
 }
 
@@ -55,6 +76,7 @@ static void add_row(struct text *out, const json_t *result)
 {
 	char name[80], why[500];
 	const char *status = json_string_value(json_object_get(result, "status"));
+	static const char *const latencies[] = {"latency_p50_ns", "latency_p99_ns"};
 
 	text_cell(out, MODE_COLUMNS,
 	          format_name(name, sizeof name, scenario_string_at(result, "plan", "mode"),
@@ -70,19 +92,39 @@ static void add_row(struct text *out, const json_t *result)
 		return;
 	}
 	text_cell(out, -8, format_time(scenario_number_at(result, "measured", "total_ns")).text);
-	text_cell(out, -8,
-	          format_time(scenario_number_at(result, "summary", "latency_p50_ns")).text);
-	text_cell(out, -8,
-	          format_time(scenario_number_at(result, "summary", "latency_p99_ns")).text);
-	text_cell(out, -8,
+	for (size_t i = 0; i < 2; i++)
+		text_cell(out, -8,
+		          format_time(scenario_number_at(result, "summary", latencies[i])).text);
+	text_cell(out, -7,
 	          format_percent(scenario_number_at(result, "summary", "success_share")).text);
 	text_cell(out, -8,
 	          format_count(scenario_number_at(result, "measured", "threads_max")).text);
-	text_cell(out, -8,
-	          format_mean(scenario_number_at(result, "summary", "threads_parked_mean")).text);
-	text_cell(out, -9,
-	          format_ratio(scenario_number_at(result, "summary", "held_per_in_flight")).text);
+	const double parked = scenario_number_at(result, "summary", "threads_parked_mean");
+	const double held = scenario_number_at(result, "summary", "held_per_in_flight");
+	text_cell(out, -7, format_mean(parked).text);
+	text_cell(out, -7, format_ratio(held).text);
 	text_add(out, "\n");
+}
+
+/* What was published, why calls failed, and what a call costs in memory. */
+static void add_more(struct text *out, const json_t *result)
+{
+	const json_t *published = json_object_get(result, "published"), *count;
+	const json_t *failures = json_object_get(json_object_get(result, "measured"), "failures");
+	const double memory = scenario_number_at(result, "measured", "memory_per_call_bytes");
+	char reason[160];
+	const char *key;
+
+	if (json_object_size(published)) {
+		text_add(out, "  published: ");
+		add_values(out, published);
+		text_add(out, "\n");
+	}
+	json_object_foreach((json_t *)failures, key, count)
+	    text_add(out, "  failed: %s, %s\n", format_count(json_number_value(count)).text,
+	             format_name(reason, sizeof reason, key, 60, true));
+	if (!isnan(memory))
+		text_add(out, "  memory for each call: %s\n", format_bytes(memory).text);
 }
 
 /* The chart, the reason and the findings of one case. */
@@ -103,6 +145,7 @@ static void add_case(struct text *out, const json_t *result)
 	                      because ? because : scenario_string_at(result, "plan", "summary"),
 	                      sizeof text - 1, true));
 	scenario_gantt(out, result, TEXT_COLUMNS);
+	add_more(out, result);
 	json_array_foreach((json_t *)json_object_get(result, "findings"), i, finding)
 	{
 		const char *tag = json_string_value(json_object_get(finding, "tag"));
@@ -144,8 +187,9 @@ static void add_table(struct text *out, json_t *const *results, size_t count, si
 	for (size_t i = first; i < count; i++)
 		if (same_setting(results[i], results[first]))
 			add_row(out, results[i]);
-	text_add(out, "  held per call: threads parked, or running or ready inside the call or "
-	              "wait, for\n  each call in flight.\n");
+	text_add(out,
+	         "  held per call: threads parked, or running or ready inside its call or wait,\n  "
+	         "for each call in flight.\n");
 	for (size_t i = first; i < count; i++)
 		if (same_setting(results[i], results[first]))
 			add_case(out, results[i]);

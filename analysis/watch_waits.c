@@ -46,7 +46,7 @@ void watch_sync_over_async(const struct watch_facts *f, struct finding *out)
 		    *watch_string(wait, "waker_syscall") ? watch_string(wait, "waker_syscall")
 							 : "a fault");
 		finding_advise(out, "Two threads are parked for one I/O. Go on with other work "
-				    "until the result comes, or make the call where it is needed.");
+		                    "until the result comes, or make the call where it is needed.");
 		finding_show(out, "waits_ended_after_io", watch_number(wait, "count"));
 		finding_show(out, "waits_asked", watch_number(wait, "asked"));
 		finding_show(out, "waited_ns", watch_number(wait, "waited_ns"));
@@ -110,15 +110,16 @@ const char *watch_knob(const char *cause)
 	} knobs[] = {
 	    {"tags", "submit fewer at once, or raise /sys/block/DEVICE/queue/nr_requests"},
 	    {"writeback", "write with O_DIRECT, or sync sooner; vm.dirty_bytes and the device's "
-			  "queue/wbt_lat_usec say when it begins"},
+	                  "queue/wbt_lat_usec say when it begins"},
 	    {"lock", "writes that extend a file, truncation and buffered writes take the inode's "
-		     "lock: allocate it first and overwrite with O_DIRECT"},
+	             "lock: allocate it first and overwrite with O_DIRECT"},
 	    {"fault", "touch the buffers first (MAP_POPULATE, mlock), or register them"},
-	    {"buffered-read", "open with O_DIRECT; or io_uring, which waits for pages in no thread"},
+	    {"buffered-read",
+	     "open with O_DIRECT; or io_uring, which waits for pages in no thread"},
 	    {"journal", "allocate and write the file once beforehand, so that no write changes "
-			"metadata"},
+	                "metadata"},
 	    {"transfer", "the file or device has no asynchronous way for this transfer: aligned "
-			 "O_DIRECT, or IOSQE_ASYNC to have a worker wait"},
+	                 "O_DIRECT, or IOSQE_ASYNC to have a worker wait"},
 	    {"memory", "free memory is short: fewer buffers, or a higher memory.high"},
 	    {"unknown", "sysctl kernel.kptr_restrict=1, and the cause can be told"},
 	};
@@ -140,7 +141,8 @@ void watch_text_sleeps(struct text *out, const struct watch_facts *f)
 		const double share = watch_number(sleep, "parked_ns") / f->window_ns;
 
 		text_add(out, "asleep in a submission: %s, %s times, %s of the window, for %s\n",
-		         watch_string(sleep, "call"), format_count(watch_number(sleep, "count")).text,
+		         watch_string(sleep, "call"),
+		         format_count(watch_number(sleep, "count")).text,
 		         format_percent(share).text, watch_string(sleep, "cause"));
 		if (!knob)
 			continue;

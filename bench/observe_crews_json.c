@@ -35,9 +35,10 @@ static json_t *place_json(uint64_t place)
 static json_t *waits_json(const struct observation *o, const struct crew *c)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "count", json_count(c->waits),
-	                 "at_place", json_count(c->at_place), "given", json_count(c->given), "passed_on",
-	                 json_count(c->passed_on), "futex", place_json(c->place), "sharing",
-	                 json_count(c->sharing), "given_by", thread_json(o, c->process, c->giver));
+	                 "at_place", json_count(c->at_place), "given", json_count(c->given),
+	                 "passed_on", json_count(c->passed_on), "futex", place_json(c->place),
+	                 "sharing", json_count(c->sharing), "given_by",
+	                 thread_json(o, c->process, c->giver));
 }
 
 static json_t *crew_json(const struct observation *o, const struct crew *c)
@@ -53,12 +54,12 @@ static json_t *crew_json(const struct observation *o, const struct crew *c)
 	return json_pack(
 	    "{s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid",
 	    json_count(c->pid), "name", json_text(name), "of_c_library", c->of_library, "pool",
-	    confidence[crew_pool(c)], "waits", waits_json(o, c), "threads_now", json_count(c->threads),
-	    "parked_now", json_count(c->parked), "on_files_now", json_count(c->on_files), "whole_window",
-	    json_count(c->whole_window), "futex_now", json_count(c->futex), "waiting_now",
-	    json_count(c->waiting), "alive_ns", json_count(c->alive_ns), "parked_direct_ns",
-	    json_count(c->parked_ns), "futex_ns", json_count(c->futex_ns), "running_ns",
-	    json_count(c->running_ns));
+	    confidence[crew_pool(c)], "waits", waits_json(o, c), "threads_now",
+	    json_count(c->threads), "parked_now", json_count(c->parked), "on_files_now",
+	    json_count(c->on_files), "whole_window", json_count(c->whole_window), "futex_now",
+	    json_count(c->futex), "waiting_now", json_count(c->waiting), "alive_ns",
+	    json_count(c->alive_ns), "parked_direct_ns", json_count(c->parked_ns), "futex_ns",
+	    json_count(c->futex_ns), "running_ns", json_count(c->running_ns));
 }
 
 json_t *observe_crews_json(const struct observation *o)
@@ -78,10 +79,11 @@ static json_t *sync_wait_json(const struct observation *o, const struct census_r
 	const char *name = observe_object_name(o, place);
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:s?, s:o}", "thread",
-	                 thread_json(o, t->process, t->number), "count", json_count(t->waits.by_io), "waited_ns",
-	                 json_count(t->waits.by_io_ns), "asked", json_count(t->waits.asked), "waker",
-	                 thread_json(o, t->process, t->waits.io_waker), "waker_syscall", call, "waker_object",
-	                 name ? json_text(name) : json_null());
+	                 thread_json(o, t->process, t->number), "count", json_count(t->waits.by_io),
+	                 "waited_ns", json_count(t->waits.by_io_ns), "asked",
+	                 json_count(t->waits.asked), "waker",
+	                 thread_json(o, t->process, t->waits.io_waker), "waker_syscall", call,
+	                 "waker_object", name ? json_text(name) : json_null());
 }
 
 json_t *observe_sync_waits_json(const struct observation *o)

@@ -114,8 +114,8 @@ TEST(watch_targets, forks_execs_and_ends_at_any_rate_leave_the_result_whole)
 	static const char script[] = "i=0; while [ $i -lt 150 ]; do /bin/true; (:); i=$((i+1)); "
 				     "done; exec \"$0\" churn 2000";
 	char parkers[4200], directory[256], json[300], path[320];
-	const char *const arguments[] = {"watch", json, "--batch", "--", "sh",
-	                                 "-c",    script, parkers, NULL};
+	const char *const arguments[] = {"watch", json,   "--batch", "--", "sh",
+	                                 "-c",    script, parkers,   NULL};
 	struct process_result result;
 	const json_t *kind;
 	json_t *watch;
@@ -173,7 +173,8 @@ TEST(watch_targets, a_target_that_is_killed_ends_the_watch_with_its_result)
 	process_remove_directory(directory);
 }
 
-/* The command's own status comes first, and only then the gate's. Rings on tmpfs are the problem. */
+/* The command's own status comes first, and only then the gate's. Rings on tmpfs are the problem.
+ */
 TEST(watch_targets, the_commands_status_is_passed_on_and_only_then_the_gates)
 {
 	static const char script[] = "\"$0\" run --engine uring --workload disk-randread "
@@ -189,8 +190,9 @@ TEST(watch_targets, the_commands_status_is_passed_on_and_only_then_the_gates)
 	REQUIRE(realpath(test_build_directory(), self));
 	strcat(self, "/iostudy");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const char *const arguments[] = {"watch", "--fail-on", rows[i].gate,  "--", "sh",
-		                                 "-c",    script,      self, rows[i].exits, NULL};
+		const char *const arguments[] = {"watch",       "--fail-on", rows[i].gate, "--",
+		                                 "sh",          "-c",        script,       self,
+		                                 rows[i].exits, NULL};
 		struct process_result result;
 
 		process_run(&(struct process){.argv = arguments}, &result);

@@ -129,8 +129,11 @@ void board_call_end(struct board_side *side, uint64_t start_ns, uint64_t since_n
 	__atomic_sub_fetch(side->in_flight, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&b->in_flight_ns, now_ns - start_ns, __ATOMIC_RELAXED);
 	if (box < BOARD_BOXES)
-		b->box[box] = (struct board_box){
-		    .start_ns = start_ns, .end_ns = now_ns, .row = own_row ? own_row - 1 : 0};
+		b->box[box] = (struct board_box){.start_ns = start_ns,
+		                                 .end_ns = now_ns,
+		                                 .latency_ns = now_ns - since_ns,
+		                                 .failed = reason != NULL,
+		                                 .row = own_row ? own_row - 1 : 0};
 	if (reason) {
 		__atomic_add_fetch(&b->failed, 1, __ATOMIC_RELAXED);
 		count_failure(b, reason);

@@ -17,13 +17,14 @@ enum {
 	BOARD_BOXES = 20000, /* calls of which the box is kept */
 	BOARD_FAILURES = 12, /* different reasons that are told apart */
 	BOARD_REASON_SIZE = 100,
-	BOARD_MOMENTS = 400, /* of the series over time */
 };
 
 /* One call on the chart. */
 struct board_box {
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC; end 0: it never ended */
-	uint32_t row;              /* of its thread */
+	uint64_t latency_ns;
+	uint32_t row; /* of its thread */
+	bool failed;
 };
 
 struct board_failure {

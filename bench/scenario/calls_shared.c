@@ -17,9 +17,9 @@ enum { INCOMING = 64 };
 /* One connection. */
 struct line {
 	struct sharing *sharing;
-	struct message *outgoing;         /* [share]: of each call once */
-	uint32_t share, queued, leaving;  /* its calls; their requests made; and sent */
-	uint32_t sender;                  /* coroutines: the sender, and behind it the receiver */
+	struct message *outgoing;        /* [share]: of each call once */
+	uint32_t share, queued, leaving; /* its calls; their requests made; and sent */
+	uint32_t sender;                 /* coroutines: the sender, and behind it the receiver */
 	bool sender_rests, receiver_rests;
 	int fd;
 	const char *reason; /* why it has ended early, or NULL */
@@ -53,8 +53,7 @@ static void walk(void *argument)
 	const uint64_t start_ns = board_call_begin(s->side);
 	struct message *m = &l->outgoing[l->queued];
 
-	*m = (struct message){
-	    .id = w->id, .seed = s->calls->seed, .delay_ns = s->calls->delay_ns};
+	*m = (struct message){.id = w->id, .seed = s->calls->seed, .delay_ns = s->calls->delay_ns};
 	m->check = message_check(m, false);
 	l->queued++;
 	if (l->sender_rests)
@@ -64,7 +63,7 @@ static void walk(void *argument)
 	if (!l->reason)
 		carrier_rest(&s->carrier);
 	board_call_end(s->side, start_ns, start_ns,
-	               l->reason ? l->reason
+	               l->reason  ? l->reason
 	               : w->wrong ? "wrong data: the reply is not to this call"
 	                          : NULL);
 }

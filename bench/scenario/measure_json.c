@@ -139,7 +139,7 @@ static json_t *measured_json(const struct measurement *m)
 	    number(m->census.memory_most_bytes));
 }
 
-static uint64_t since(const struct measurement *m, uint64_t time_ns)
+uint64_t measurement_since(const struct measurement *m, uint64_t time_ns)
 {
 	const uint64_t begin_ns = m->side.board->begin_ns;
 
@@ -153,25 +153,12 @@ static json_t *calls_json(const struct measurement *m)
 
 	for (uint64_t i = 0; i < b->boxes && i < BOARD_BOXES; i++)
 		if (b->box[i].end_ns)
-			json_array_append_new(calls, json_pack("[o, o, o]",
-			                                       number(since(m, b->box[i].start_ns)),
-			                                       number(since(m, b->box[i].end_ns)),
-			                                       number(b->box[i].row)));
+			json_array_append_new(
+			    calls,
+			    json_pack("[o, o, o]", number(measurement_since(m, b->box[i].start_ns)),
+			              number(measurement_since(m, b->box[i].end_ns)),
+			              number(b->box[i].row)));
 	return calls;
-}
-
-static json_t *census_series(const struct measurement *m, const char *name, const char *unit,
-                             bool memory)
-{
-	const struct census *c = &m->census;
-	json_t *points = json_array();
-
-	for (uint32_t i = 0; i < c->moment_count; i++)
-		json_array_append_new(
-		    points,
-		    json_pack("[o, o]", number(since(m, c->moments[i].time_ns)),
-		              number(memory ? c->moments[i].memory_bytes : c->moments[i].threads)));
-	return json_pack("{s:s, s:s, s:o}", "name", name, "unit", unit, "points", points);
 }
 
 static json_t *probes_json(const struct measurement *m)
@@ -208,17 +195,18 @@ json_t *measurement_json(struct measurement *m)
 	if (m->has_window) {
 		json_decref(calls);
 		calls = calls_json(m);
-		json_array_append_new(series, census_series(m, "threads", "threads", false));
-		json_array_append_new(series, census_series(m, "memory", "bytes", true));
+		json_decref(series);
+		series = measurement_series(m);
 		if (m->work->conclude)
 			m->work->conclude(&m->side, m->work, measured, series, because);
 	}
 	return json_pack(
-	    "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+	    "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "schema",
 	    "iostudy/scenario/1", "status", run_outcome_names[m->outcome->status], "why",
 	    m->outcome->status == OUTCOME_OK ? json_null() : json_text(m->outcome->why),
 	    "environment", result_environment(&environment), "plan", plan_json(m), "published",
-	    published_json(m), "measured", measured, "calls", calls, "calls_dropped",
+	    published_json(m), "measured", measured, "calls", calls, "calls_from",
+	    m->work->load ? "load" : "subject", "calls_dropped",
 	    number(boxes > BOARD_BOXES ? boxes - BOARD_BOXES : 0), "series", series, "because",
 	    *because ? json_text(because) : json_null(), "probes", probes_json(m), "warnings",
 	    warnings_json(m));

@@ -20,6 +20,13 @@ struct measurement {
 	struct probe_reading *from; /* of each probe: the first reading, then the window's */
 };
 
+/* A moment as the object tells it: since the work began. */
+uint64_t measurement_since(const struct measurement *m, uint64_t time_ns);
+
+/* What changed over time, as an array of series: threads and memory of the measured process; calls
+ * that succeeded and failed, and the latency of those that ended meanwhile. */
+json_t *measurement_series(const struct measurement *m);
+
 /* The object of the case, without what analysis adds. Takes work's setting and published. NULL
  * when memory is short. */
 json_t *measurement_json(struct measurement *m);

@@ -233,7 +233,8 @@ int main(int argc, char **argv)
 	char byte;
 
 	if (argc != 3 || !run(argv[1], argv[2])) {
-		fprintf(stderr, "usage: waits pool|private|convoy N, result|computation|stage FILE\n");
+		fprintf(stderr,
+		        "usage: waits pool|private|convoy N, result|computation|stage FILE\n");
 		return 2;
 	}
 	if (write(STDOUT_FILENO, "ready\n", 6) != 6)
