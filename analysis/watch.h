@@ -14,6 +14,7 @@
 struct watch_facts {
 	const json_t *watch;
 	double window_ns, cpus, lost;
+	bool sampled;                   /* in /proc, and not counted */
 	double threads;                 /* alive now */
 	double parked[VIEW_KIND_COUNT]; /* inside the call that transfers */
 	double waiting;                 /* parked, waiting for one of several */

@@ -80,6 +80,9 @@ void watch_facts_gather(struct watch_facts *f, const json_t *watch)
 	*f = (struct watch_facts){.watch = watch};
 	f->window_ns = watch_number(watch, "window_ns");
 	f->cpus = watch_number(json_object_get(watch, "environment"), "cpus");
+	f->sampled = strcmp(
+			 watch_string(json_array_get(json_object_get(watch, "probes"), 0), "probe"),
+			 "proc") == 0;
 	f->lost = watch_number(json_object_get(watch, "lost"), "events");
 	f->disk_mean = watch_number(disk, "mean");
 	f->disk_requests = watch_number(disk, "requests");

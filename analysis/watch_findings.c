@@ -83,6 +83,17 @@ static void rule_loss(const struct watch_facts *f, const char *withheld, struct 
 	finding_show(out, "lost", f->lost);
 }
 
+/* What samples of /proc suffice to tell; for the rest nothing was looked for. */
+static bool is_judged(const struct watch_facts *f, const char *tag)
+{
+	static const char *const by_samples[] = {"HIDDEN-WORKERS", "POLLERS-OVER-CPUS", "SPINNING"};
+
+	for (size_t i = 0; i < sizeof by_samples / sizeof *by_samples; i++)
+		if (strcmp(by_samples[i], tag) == 0)
+			return true;
+	return !f->sampled;
+}
+
 static int apply(const struct watch_facts *f, json_t *findings, json_t *checked)
 {
 	char withheld[200] = "";
@@ -103,7 +114,8 @@ static int apply(const struct watch_facts *f, json_t *findings, json_t *checked)
 		if (found.raised == RAISED)
 			error |= json_array_append_new(
 			    findings, finding_json(&found, rules[i].tag, rules[i].class));
-		else if (found.raised == NOT_RAISED && rules[i].class == problem)
+		else if (found.raised == NOT_RAISED && rules[i].class == problem &&
+		         is_judged(f, rules[i].tag))
 			error |= json_array_append_new(checked, json_string(rules[i].tag));
 	}
 	return error ? -ENOMEM : 0;
@@ -131,6 +143,12 @@ static json_t *not_visible(const struct watch_facts *f)
 		                "what %s threads on average waited for in futexes, epoll and poll: "
 		                "whether I/O is behind it",
 		                f->unseen);
+	if (f->sampled)
+		not_visible_add(list,
+		                "without BPF: sleeps between two looks, threads that lived "
+		                "shorter, requests in io_uring and why it used workers, where "
+		                "submissions sleep, pools%.0s",
+		                0);
 	if (isnan(f->disk_mean))
 		not_visible_add(list, "requests of the disk: the probe cannot tell them here%.0s",
 		                0);

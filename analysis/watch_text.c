@@ -40,9 +40,24 @@ static void add_targets(struct text *out, const json_t *watch)
 	if (watch_number(watch, "processes_ended") > 0)
 		text_add(out, "%s processes ended meanwhile\n",
 		         format_count(watch_number(watch, "processes_ended")).text);
-	text_add(out, "%s watched. Threads counted by BPF, %s events lost.\n\n",
-	         format_time(watch_number(watch, "window_ns")).text,
-	         format_count(watch_number(json_object_get(watch, "lost"), "events")).text);
+}
+
+static void add_probe(struct text *out, const struct watch_facts *f)
+{
+	const json_t *probe = json_array_get(json_object_get(f->watch, "probes"), 0);
+	const double error = watch_number(probe, "parked_error_ns") / f->window_ns - f->unseen;
+
+	if (!f->sampled) {
+		text_add(out, "%s watched. Threads counted by BPF, %s events lost.\n\n",
+		         format_time(f->window_ns).text, format_count(f->lost).text);
+		return;
+	}
+	text_add(out,
+	         "%s watched. Threads sampled in /proc, by %s looks: estimates.\n"
+	         "Parked can be off by %s, and by what is unseen; %s threads ended between "
+	         "looks.\n\n",
+	         format_time(f->window_ns).text, format_count(watch_number(probe, "samples")).text,
+	         format_mean(error > 0 ? error : 0).text, format_count(f->lost).text);
 }
 
 static void add_kinds(struct text *out, const struct watch_facts *f)
@@ -188,6 +203,11 @@ static void add_cost(struct text *out, const json_t *watch)
 {
 	const json_t *cost = json_object_get(watch, "cost");
 
+	if (!json_is_number(json_object_get(cost, "cpu_percent"))) {
+		text_add(out, "cost: %s %% of a CPU in iostudy itself\n",
+		         format_fixed(watch_number(cost, "own_cpu_percent"), 2).text);
+		return;
+	}
 	text_add(out,
 	         "cost: %s %% of a CPU in the probe, %s ns for each of %s events;\n"
 	         "  %s %% in iostudy itself; %s of kernel memory\n",
@@ -208,6 +228,7 @@ char *watch_text(const json_t *watch, const struct text_style *style)
 	(void)style;
 	watch_facts_gather(&facts, watch);
 	add_targets(&out, watch);
+	add_probe(&out, &facts);
 	add_kinds(&out, &facts);
 	add_places(&out, &facts);
 	watch_text_pools(&out, watch);

@@ -20,7 +20,23 @@ static uint64_t own_cpu_ns(void)
 	       ((uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec) * 1000;
 }
 
-int observe_open(struct observation *o, bool children, const char *directory,
+static int open_watch(struct observation *o, const char *probe, const char *directory,
+                      char why[OBSERVE_WHY_SIZE])
+{
+	int error;
+
+	if (strcmp(probe, "proc") != 0) {
+		error = watch_open(&o->watch, o->children, directory, why);
+		if (!error || strcmp(probe, "bpf") == 0)
+			return error;
+		snprintf(o->without_bpf, sizeof o->without_bpf, "%s", why);
+	} else {
+		snprintf(o->without_bpf, sizeof o->without_bpf, "samples were asked for");
+	}
+	return watch_open_samples(&o->watch, o->children, why);
+}
+
+int observe_open(struct observation *o, const char *probe, bool children, const char *directory,
                  char why[OBSERVE_WHY_SIZE])
 {
 	int error;
@@ -39,7 +55,7 @@ int observe_open(struct observation *o, bool children, const char *directory,
 	}
 	o->last = o->first + 1;
 	o->window = o->first + 2;
-	error = watch_open(&o->watch, children, directory, why);
+	error = open_watch(o, probe, directory, why);
 	if (error)
 		observe_close(o);
 	else

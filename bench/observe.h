@@ -50,6 +50,7 @@ enum crew_pool crew_pool(const struct crew *crew);
 struct observation {
 	struct watch watch;
 	bool children;
+	char without_bpf[OBSERVE_WHY_SIZE]; /* why it counts by samples; empty: it does not */
 	struct observe_target *targets;
 	size_t target_count;
 	struct symbols symbols; /* empty: the kernel hides them */
@@ -68,8 +69,10 @@ struct observation {
 	bool alive; /* some thread lived at the last reading */
 };
 
-/* 0, or -errno with why: what is missing, and the one command that allows it. */
-int observe_open(struct observation *o, bool children, const char *directory,
+/* probe: "bpf" or "proc" is required; "auto" is BPF, or samples where that is not allowed, and then
+ * o->without_bpf says why. 0, or -errno with why: what is missing, and the one command that allows
+ * it. */
+int observe_open(struct observation *o, const char *probe, bool children, const char *directory,
                  char why[OBSERVE_WHY_SIZE]);
 
 /* Names a process before observe_begin. -ESRCH: there is none. */

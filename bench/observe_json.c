@@ -117,17 +117,41 @@ static json_t *cost_json(const struct observation *o)
 	    o->cost.known && events ? json_real((double)run_ns / (double)events) : json_null(),
 	    "events", o->cost.known ? json_count(events) : json_null(), "own_cpu_percent",
 	    window > 0 ? json_real(100.0 * (double)o->own_cpu_ns / window) : json_null(),
-	    "memory_bytes", json_count(o->cost.memory_bytes), "own_memory_bytes",
-	    json_count((uint64_t)usage.ru_maxrss * 1024));
+	    "memory_bytes",
+	    o->cost.memory_bytes ? json_count(o->cost.memory_bytes) : json_null(),
+	    "own_memory_bytes", json_count((uint64_t)usage.ru_maxrss * 1024));
 }
 
 static json_t *iowait_json(const struct observation *o)
 {
 	uint32_t count = 0;
 
+	if (*o->without_bpf)
+		return json_null();
 	for (size_t i = 0; i < o->now.thread_count; i++)
 		count += o->now.threads[i].iowait && o->now.threads[i].place_since;
 	return json_count(count);
+}
+
+static json_t *warnings_json(const struct observation *o)
+{
+	json_t *list = json_array();
+	char line[2 * OBSERVE_WHY_SIZE];
+
+	if (!*o->without_bpf)
+		return list;
+	snprintf(line, sizeof line, "threads were not counted but sampled in /proc: %s",
+	         o->without_bpf);
+	json_array_append_new(list, json_text(line));
+	if (o->now.unreadable) {
+		snprintf(line, sizeof line,
+		         "in which system calls %llu threads sleep may not be read: they are "
+		         "another user's, or no children of this process where "
+		         "kernel.yama.ptrace_scope is above 0",
+		         (unsigned long long)o->now.unreadable);
+		json_array_append_new(list, json_text(line));
+	}
+	return list;
 }
 
 json_t *observe_json(struct observation *o, const char *status, const char *why, json_t *plan)
@@ -142,10 +166,10 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 	    why ? json_text(why) : json_null(), "environment", result_environment(&environment),
 	    "plan", plan, "targets", targets_json(o), "processes_ended",
 	    json_count(o->now.processes_ended), "window_ns", json_count(o->window->time_ns),
-	    "probes", result_probe("bpf", o->watch.probe.self_test, o->window), "places",
-	    observe_places_json(o), "crews", observe_crews_json(o), "sync_waits",
+	    "probes", result_probe(watch_probe(&o->watch), o->watch.probe.self_test, o->window),
+	    "places", observe_places_json(o), "crews", observe_crews_json(o), "sync_waits",
 	    observe_sync_waits_json(o), "workers", observe_workers_json(o), "threads_iowait_now",
 	    iowait_json(o), "in_flight", in_flight_json(o), "submitter_sleeps",
 	    result_submitter_sleeps(o->window), "lost", lost_json(o), "cost", cost_json(o),
-	    "warnings", json_array());
+	    "warnings", warnings_json(o));
 }

@@ -135,8 +135,22 @@ static void name_function(struct observation *o, const struct census_record *thr
 		json_object_set_new(o->functions, key, json_string(function));
 }
 
+/* What the probe itself knows of functions. */
+static void name_functions(struct observation *o)
+{
+	for (size_t i = 0; i < o->now.place_count; i++) {
+		const struct watch_place *place = &o->now.places[i];
+		char key[64];
+
+		observe_place_key(key, &place->key, false);
+		if (place->function)
+			json_object_set_new(o->functions, key, json_text(place->function));
+	}
+}
+
 void observe_name_objects(struct observation *o)
 {
+	name_functions(o);
 	for (size_t i = 0; i < o->now.thread_count; i++) {
 		struct census_record *thread = &o->now.threads[i];
 

@@ -237,18 +237,19 @@ static const char *state_word(uint8_t state)
 	return words[state % STATE_COUNT];
 }
 
-static json_t *row_json(const struct row *row)
+static json_t *row_json(const struct observation *o, const struct row *row)
 {
 	const char *call = row->key.call == PLACE_NO_CALL ? NULL : call_name(row->key.call);
 	const bool worker = row->key.class == CLASS_WORKER_BUSY;
 
-	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:i, s:i, s:I, s:I, s:I}", "kind",
+	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:i, s:i, s:I, s:o, s:I}", "kind",
 	                 thread_kind_names[row->key.kind % KIND_COUNT], "state",
 	                 state_word(row->key.state), "syscall", call, "operation",
 	                 worker ? workers_operation_name(row->key.operation) : NULL, "function",
 	                 row->function, "object", object_json(row), "threads_now",
 	                 (int)row->threads_now, "whole_window", (int)row->whole_window, "parked_ns",
-	                 (json_int_t)row->asleep_ns, "sleeps", (json_int_t)row->sleeps,
+	                 (json_int_t)row->asleep_ns, "sleeps",
+	                 *o->without_bpf ? json_null() : json_integer((json_int_t)row->sleeps),
 	                 "longest_ns", (json_int_t)row->longest_ns);
 }
 
@@ -261,7 +262,7 @@ json_t *observe_places_json(struct observation *o)
 	add_threads(o, &rows);
 	qsort(rows.all, rows.count, sizeof *rows.all, by_time);
 	for (size_t i = 0; i < rows.count && i < ROWS_MAX; i++)
-		json_array_append_new(list, row_json(&rows.all[i]));
+		json_array_append_new(list, row_json(o, &rows.all[i]));
 	json_decref(rows.index);
 	json_decref(rows.futexes);
 	free(rows.all);

@@ -43,8 +43,9 @@ static int add_targets(struct session *s, char why[OBSERVE_WHY_SIZE])
 	int error = 0;
 
 	for (size_t i = 0; i < r->pid_count && !error; i++)
-		error = watch_may(r->pids[i], why) ? observe_add(&s->observation, r->pids[i], why)
-		                                   : -EPERM;
+		error = watch_may(&s->observation, r->pids[i], why)
+		            ? observe_add(&s->observation, r->pids[i], why)
+		            : -EPERM;
 	if (!error && r->cgroup)
 		error = watch_cgroup_add(&s->observation, r->cgroup, why);
 	if (error >= 0 && r->command) {
@@ -228,6 +229,16 @@ static int watch_all(struct session *s)
 	return conclude(s);
 }
 
+static void warn_of_samples(const struct observation *o)
+{
+	if (*o->without_bpf)
+		fprintf(stderr,
+		        "iostudy: threads are sampled in /proc: %s. BPF would add each sleep and "
+		        "wake-up, the requests on the disk and in io_uring, why it used workers, "
+		        "where submissions sleep, and pools.\n",
+		        o->without_bpf);
+}
+
 int command_watch(int argc, char **argv)
 {
 	struct session *s = calloc(1, sizeof *s);
@@ -240,11 +251,12 @@ int command_watch(int argc, char **argv)
 	signals_catch();
 	s->child_status = -1;
 	s->pause_ns = FIRST_LOOK_NS;
-	error = observe_open(&s->observation, s->request.children, ".", why);
+	error = observe_open(&s->observation, s->request.probe, s->request.children, ".", why);
 	if (error) {
 		fprintf(stderr, "iostudy: %s\n", *why ? why : strerror(-error));
 		status = EXIT_NOTHING;
 	} else {
+		warn_of_samples(&s->observation);
 		status = watch_all(s);
 		observe_close(&s->observation);
 	}

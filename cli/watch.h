@@ -15,6 +15,7 @@ struct watch_request {
 	size_t pid_count;
 	char **command; /* after --; NULL: none */
 	const char *cgroup;
+	const char *probe; /* auto, bpf or proc */
 	bool children, children_said;
 	int64_t duration_ns; /* 0: until the end, or a signal */
 	int64_t interval_ns;
@@ -45,8 +46,9 @@ int watch_child_status(struct watch_child *child);
  * why. */
 int watch_cgroup_add(struct observation *o, const char *cgroup, char why[OBSERVE_WHY_SIZE]);
 
-/* Whether this user may watch that process: under file capabilities only one's own. */
-bool watch_may(pid_t pid, char why[OBSERVE_WHY_SIZE]);
+/* Whether this user may watch that process: under file capabilities only one's own. Samples show
+ * nobody more than /proc shows him anyway. */
+bool watch_may(const struct observation *o, pid_t pid, char why[OBSERVE_WHY_SIZE]);
 
 /* The request as it stands in the result. */
 json_t *watch_plan_json(const struct watch_request *request);

@@ -42,7 +42,7 @@ static int add_processes(struct walk *w, const char *path)
 	while (!error && fscanf(list, "%d", &pid) == 1) {
 		if (pid < 1) /* it lives where this process does not see it */
 			continue;
-		if (!watch_may(pid, w->why)) {
+		if (!watch_may(w->o, pid, w->why)) {
 			w->refused++;
 			continue;
 		}

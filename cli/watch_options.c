@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/watch.h"
 
-enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII };
+enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII, KEY_PROBE };
 
 static const struct argp_option options[] = {
     {"pid", 'p', "PID[,PID...]", 0, "the processes to watch; may be given again", 0},
@@ -21,6 +21,8 @@ static const struct argp_option options[] = {
      "all processes of a control group: a container, a service", 0},
     {"duration", 'd', "TIME", 0, "the window (until Ctrl-C or the end)", 0},
     {"interval", 'i', "TIME", 0, "a line on stderr so often (1s)", 0},
+    {"probe", KEY_PROBE, "auto|bpf|proc", 0,
+     "what counts: BPF, or samples of /proc where that is not allowed (auto)", 0},
     {"batch", KEY_BATCH, 0, 0, "no lines in between, only the summary", 0},
     {"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
      "one JSON object, on stdout or into FILE, in place of the summary", 0},
@@ -97,6 +99,12 @@ static error_t take(int key, char *argument, struct argp_state *state)
 	case 'i':
 		r->interval_ns = take_time(state, "-i", argument);
 		return 0;
+	case KEY_PROBE:
+		if (strcmp(argument, "auto") != 0 && strcmp(argument, "bpf") != 0 &&
+		    strcmp(argument, "proc") != 0)
+			argp_error(state, "--probe takes auto, bpf or proc; not '%.40s'", argument);
+		r->probe = argument;
+		return 0;
 	case KEY_BATCH:
 		r->batch = true;
 		return 0;
@@ -139,6 +147,7 @@ void watch_request_parse(struct watch_request *r, int argc, char **argv)
 
 	memset(r, 0, sizeof *r);
 	r->interval_ns = 1000000000;
+	r->probe = "auto";
 	while (own < argc && strcmp(argv[own], "--") != 0)
 		own++;
 	if (own + 1 < argc)

@@ -6,12 +6,12 @@
 
 #include "cli/watch.h"
 
-bool watch_may(pid_t pid, char why[OBSERVE_WHY_SIZE])
+bool watch_may(const struct observation *o, pid_t pid, char why[OBSERVE_WHY_SIZE])
 {
 	char path[64];
 	struct stat status;
 
-	if (geteuid() == 0)
+	if (geteuid() == 0 || *o->without_bpf)
 		return true;
 	snprintf(path, sizeof path, "/proc/%d", (int)pid);
 	if (stat(path, &status)) { /* or it is hidden from this user: see proc(5), hidepid */

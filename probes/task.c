@@ -51,14 +51,20 @@ int task_stat_parse(const char *line, struct task_stat *stat)
 {
 	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 	const char *rest = strrchr(line, ')'); /* a name may hold anything */
+	const char *name = strchr(line, '(');
 	unsigned long long user = 0, system = 0, start = 0;
 	unsigned long flags = 0;
 
-	if (!rest || sscanf(rest + 1,
-	                    " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %llu %llu %*d %*d %*d "
-	                    "%*d %*d %*d %llu",
-	                    &stat->state, &flags, &user, &system, &start) != 5)
+	if (!rest || !name || name >= rest ||
+	    sscanf(rest + 1,
+	           " %c %d %*d %*d %*d %*d %lu %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d "
+	           "%llu",
+	           &stat->state, &stat->parent, &flags, &user, &system, &start) != 6)
 		return -EPROTO;
+	const size_t length = (size_t)(rest - name) - 1;
+
+	memset(stat->name, 0, sizeof stat->name);
+	memcpy(stat->name, name + 1, length < sizeof stat->name ? length : sizeof stat->name);
 	stat->worker = flags & PF_IO_WORKER;
 	stat->sqpoll = stat->worker && strstr(line, "(iou-sqp-");
 	/* starting times are of the clock that goes on while the machine sleeps */
@@ -75,14 +81,29 @@ int task_stat_read(pid_t pid, uint32_t tid, struct task_stat *stat)
 	return error ? error : task_stat_parse(line, stat);
 }
 
-int task_schedstat_read(pid_t pid, uint32_t tid, uint64_t *running_ns, uint64_t *waiting_ns)
+int task_turns_read(pid_t pid, uint32_t tid, struct task_turns *turns)
 {
 	char line[TASK_LINE_SIZE];
 	const int error = task_line(pid, tid, "schedstat", line);
 
 	if (error)
 		return error;
-	return sscanf(line, "%" SCNu64 " %" SCNu64, running_ns, waiting_ns) == 2 ? 0 : -EPROTO;
+	return sscanf(line, "%" SCNu64 " %" SCNu64 " %" SCNu64, &turns->running_ns,
+	              &turns->waiting_ns, &turns->count) == 3
+	           ? 0
+	           : -EPROTO;
+}
+
+int task_schedstat_read(pid_t pid, uint32_t tid, uint64_t *running_ns, uint64_t *waiting_ns)
+{
+	struct task_turns turns;
+	const int error = task_turns_read(pid, tid, &turns);
+
+	if (!error) {
+		*running_ns = turns.running_ns;
+		*waiting_ns = turns.waiting_ns;
+	}
+	return error;
 }
 
 int task_switches_read(pid_t pid, uint32_t tid, uint64_t *voluntary, uint64_t *involuntary)

@@ -1,7 +1,7 @@
 /*
- * Watching programs that are not ours: see watch.h.
+ * Watching programs that are not ours by BPF: see watch.h.
  */
-#include "probes/watch.h"
+#include "probes/watch_ops.h"
 
 #include <assert.h>
 #include <bpf/bpf.h>
@@ -30,6 +30,7 @@ int watch_open(struct watch *w, bool children, const char *test_directory, char 
 	int error;
 
 	memset(w, 0, sizeof *w);
+	w->ops = &watch_bpf;
 	w->statistics = -1;
 	error = probe_open(&w->probe, &probe_bpf, &config, why);
 	if (!error)
@@ -37,7 +38,7 @@ int watch_open(struct watch *w, bool children, const char *test_directory, char 
 	return error;
 }
 
-int watch_add(struct watch *w, pid_t pid, uint32_t *process)
+static int watch_bpf_add(struct watch *w, pid_t pid, uint32_t *process)
 {
 	struct bpf_probe *b = w->probe.state;
 	const struct process_sum sum = {.named = 1};
@@ -53,7 +54,7 @@ int watch_add(struct watch *w, pid_t pid, uint32_t *process)
 
 /* A process that is forked while its parent's threads have not been seeded is found by the next
  * walk, since then its parent is watched; who is forked later begins with its first event. */
-int watch_begin(struct watch *w)
+static int watch_bpf_begin(struct watch *w)
 {
 	struct bpf_probe *b = w->probe.state;
 
@@ -71,7 +72,7 @@ int watch_begin(struct watch *w)
 	return 0;
 }
 
-void watch_tell(struct watch *w, uint64_t number, enum thread_kind kind)
+static void watch_bpf_tell(struct watch *w, uint64_t number, enum thread_kind kind)
 {
 	struct bpf_probe *b = w->probe.state;
 	const uint32_t value = kind;
@@ -79,12 +80,12 @@ void watch_tell(struct watch *w, uint64_t number, enum thread_kind kind)
 	bpf_map_update_elem(bpf_map__fd(b->object->maps.told), &number, &value, BPF_ANY);
 }
 
-uint64_t watch_births(const struct watch *w)
+static uint64_t watch_bpf_births(const struct watch *w)
 {
 	return ((const struct bpf_probe *)w->probe.state)->totals->births;
 }
 
-uint64_t watch_living(const struct watch *w)
+static uint64_t watch_bpf_living(const struct watch *w)
 {
 	const struct bpf_probe *b = w->probe.state;
 	uint64_t ended = 0;
@@ -94,7 +95,7 @@ uint64_t watch_living(const struct watch *w)
 	return b->totals->births > ended ? b->totals->births - ended : 0;
 }
 
-int watch_read(struct watch *w, struct probe_reading *reading)
+static int watch_bpf_read(struct watch *w, struct probe_reading *reading)
 {
 	return probe_read(&w->probe, reading);
 }
@@ -132,6 +133,7 @@ static void add_place(struct watch_census *c, const void *key, const void *value
 	place = &c->places[c->place_count++];
 	memcpy(&place->key, key, sizeof place->key);
 	memcpy(&place->sum, value, sizeof place->sum);
+	place->function = NULL;
 }
 
 static void add_process(struct watch_census *c, const void *key, const void *value)
@@ -174,7 +176,7 @@ static int read_table(const struct bpf_map *map, struct watch_census *c,
 	return error == -ENOENT ? 0 : error;
 }
 
-int watch_census(struct watch *w, struct watch_census *c)
+static int watch_bpf_census(struct watch *w, struct watch_census *c)
 {
 	struct bpf_probe *b = w->probe.state;
 	struct timespec now;
@@ -194,14 +196,6 @@ int watch_census(struct watch *w, struct watch_census *c)
 	return error;
 }
 
-void watch_census_free(struct watch_census *c)
-{
-	free(c->threads);
-	free(c->places);
-	free(c->processes);
-	memset(c, 0, sizeof *c);
-}
-
 /* The bytes that the kernel holds for a map, as it says in /proc. */
 static uint64_t map_memory(const struct bpf_map *map)
 {
@@ -219,7 +213,7 @@ static uint64_t map_memory(const struct bpf_map *map)
 	return bytes;
 }
 
-void watch_cost(const struct watch *w, struct watch_cost *cost)
+static void watch_bpf_cost(const struct watch *w, struct watch_cost *cost)
 {
 	const struct bpf_probe *b = w->probe.state;
 	struct bpf_program *program;
@@ -241,10 +235,23 @@ void watch_cost(const struct watch *w, struct watch_cost *cost)
 	bpf_object__for_each_map(map, b->object->obj) cost->memory_bytes += map_memory(map);
 }
 
-void watch_close(struct watch *w)
+static void watch_bpf_close(struct watch *w)
 {
 	probe_close(&w->probe);
 	if (w->statistics >= 0)
 		close(w->statistics);
 	w->statistics = -1;
 }
+
+const struct watch_ops watch_bpf = {
+    .name = "bpf",
+    .add = watch_bpf_add,
+    .begin = watch_bpf_begin,
+    .tell = watch_bpf_tell,
+    .births = watch_bpf_births,
+    .living = watch_bpf_living,
+    .read = watch_bpf_read,
+    .census = watch_bpf_census,
+    .cost = watch_bpf_cost,
+    .close = watch_bpf_close,
+};

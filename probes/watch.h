@@ -1,9 +1,9 @@
 /*
  * Watching programs that are not ours: the BPF probe over one or several processes, and a census
- * of their threads.
+ * of their threads; or samples of /proc, for who may not use BPF.
  *
- * The totals (struct probe_reading) are exact from the moment of attaching and hold the threads
- * that have ended; the census names the living ones one by one.
+ * The totals (struct probe_reading) are exact from the moment of attaching, by samples estimates,
+ * and hold the threads that have ended; the census names the living ones one by one.
  */
 #ifndef IOSTUDY_WATCH_H
 #define IOSTUDY_WATCH_H
@@ -17,7 +17,9 @@
 
 struct watch_place {
 	struct place_key key;
-	struct place_sum sum;
+	struct place_sum sum; /* by samples without its sleeps, which are not counted */
+	const char *function; /* of the kernel, in which threads sleep there, where the probe itself
+	                         knows it; or NULL */
 };
 
 struct watch_process {
@@ -44,17 +46,28 @@ struct watch_census {
 	uint64_t merged;          /* sleeps whose object was not told apart */
 	uint64_t processes_ended; /* of those that nobody named */
 	uint64_t block_most;      /* requests of the disk in flight at once */
+	uint64_t unreadable; /* by samples: threads whose system calls this user may not read */
 };
 
+struct watch_ops;
+
 struct watch {
-	struct probe probe;
+	const struct watch_ops *ops; /* NULL: it is not open */
+	struct probe probe;          /* by BPF */
 	int statistics; /* the descriptor that keeps the kernel's run statistics on, or -1 */
+	void *state;    /* by samples */
 };
 
 /* Opens the BPF probe for watching. children: what watched processes fork is watched too.
  * test_directory as in struct probe_config. 0, or -errno with why. */
 int watch_open(struct watch *w, bool children, const char *test_directory,
                char why[PROBE_WHY_SIZE]);
+
+/* The same by samples of /proc. */
+int watch_open_samples(struct watch *w, bool children, char why[PROBE_WHY_SIZE]);
+
+/* The probe by which it counts: "bpf", or "proc" for samples. */
+const char *watch_probe(const struct watch *w);
 
 /* Names a process, before watch_begin. *process: its number in the kernel. 0, or -ESRCH. */
 int watch_add(struct watch *w, pid_t pid, uint32_t *process);
