@@ -193,9 +193,8 @@ int look_at(const struct look_calls *calls, pid_t pid, uint32_t tid, const struc
 	             : look->stat.worker ? KIND_IO_WQ
 	                                 : KIND_APPLICATION;
 	look->asleep = look->stat.state != 'R';
-	look->place = (struct place_key){.process = (uint32_t)pid,
-	                                 .call = PLACE_NO_CALL,
-	                                 .state = STATE_UNSEEN};
+	look->place = (struct place_key){
+	    .process = (uint32_t)pid, .call = PLACE_NO_CALL, .state = STATE_UNSEEN};
 	if (!look->asleep)
 		return 0;
 	function_read(pid, tid, look->function);

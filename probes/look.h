@@ -18,11 +18,11 @@ struct look_calls {
 struct look {
 	struct task_stat stat;
 	enum thread_kind kind;
-	bool asleep;             /* then what follows means something */
-	bool readable;           /* this user may read its system call */
-	struct place_key place;  /* with its state and class */
-	int32_t fd;              /* by which the object was reached, or -1 */
-	uint64_t argument[2];    /* of its system call: the first two */
+	bool asleep;                       /* then what follows means something */
+	bool readable;                     /* this user may read its system call */
+	struct place_key place;            /* with its state and class */
+	int32_t fd;                        /* by which the object was reached, or -1 */
+	uint64_t argument[2];              /* of its system call: the first two */
 	char function[LOOK_FUNCTION_SIZE]; /* of the kernel; or empty */
 };
 

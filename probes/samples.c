@@ -158,7 +158,8 @@ static bool look_again(struct samples *s, const struct sampled_process *process,
 
 void samples_look(struct samples *s, const struct sampled_process *process, struct sampled *t)
 {
-	const bool first = !t->looked, was_asleep = t->asleep, was_parked = is_parked(&t->look.place);
+	const bool first = !t->looked, was_asleep = t->asleep;
+	const bool was_parked = is_parked(&t->look.place);
 	struct task_turns turns;
 
 	if (task_turns_read(process->pid, t->tid, &turns)) {
@@ -177,7 +178,8 @@ void samples_look(struct samples *s, const struct sampled_process *process, stru
 		span_without_sleep(&span, !was_asleep && !first);
 	/* woken once, it may have slept here and there; more often, anywhere */
 	if (!same_sleep && !first &&
-	    (span.turns > 1 || !was_asleep || !t->asleep || was_parked != is_parked(&t->look.place)))
+	    (span.turns > 1 || !was_asleep || !t->asleep ||
+	     was_parked != is_parked(&t->look.place)))
 		s->sum.doubt_ns += span.slept_ns;
 	account(s, process, t, &span, now_ns);
 	t->looked = true;

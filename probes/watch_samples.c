@@ -207,8 +207,7 @@ static void record_thread(struct census_record *record, const struct sampled_pro
 
 static int census_threads(struct samples *s, struct watch_census *c)
 {
-	int error = make_room((void **)&c->threads, &c->thread_room, s->living,
-	                      sizeof *c->threads);
+	int error = make_room((void **)&c->threads, &c->thread_room, s->living, sizeof *c->threads);
 
 	if (!error)
 		error = make_room((void **)&c->processes, &c->process_room, s->process_count,

@@ -61,7 +61,7 @@ static bool settles(pid_t pid)
  * counted, and the kernel's records of them as well. */
 TEST(watch_counts, of_hundreds_of_thousands_of_switches_none_is_lost)
 {
-	static const char *const arguments[] = {"volley", "4", "50000", NULL};
+	static const char *const arguments[] = {"4", "50000", NULL};
 	static const struct probe_config foreign;
 	static struct probe_reading from, to, perf_from, perf_to;
 	char why[PROBE_WHY_SIZE];
@@ -72,7 +72,7 @@ TEST(watch_counts, of_hundreds_of_thousands_of_switches_none_is_lost)
 	uint64_t kernel;
 
 	NEED_BPF();
-	REQUIRE(program_start(&program, "parkers", arguments));
+	REQUIRE(program_start(&program, "volley", arguments));
 	REQUIRE(program_expect(&program, "ready"));
 	REQUIRE_MESSAGE(watch_open(&watch, false, NULL, why) == 0, "%s", why);
 	const bool has_perf = probe_open(&perf, &probe_perf, &foreign, why) == 0;

@@ -73,11 +73,10 @@ TEST(watch_samples, who_sleeps_through_the_window_is_found_with_place_and_time)
 TEST(watch_samples, what_samples_cannot_tell_is_null_and_not_called_healthy)
 {
 	static const char *const program[] = {"hold", "pipe=1", NULL};
-	static const char *const nulls[] = {"in_flight.disk", "in_flight.io_uring",
-	                                    "submitter_sleeps", "threads_iowait_now",
-	                                    "cost.cpu_percent", "cost.memory_bytes",
-	                                    "cost.events", "probes.0.block",
-	                                    "probes.0.completions", "places.0.sleeps"};
+	static const char *const nulls[] = {
+	    "in_flight.disk",       "in_flight.io_uring", "submitter_sleeps", "threads_iowait_now",
+	    "cost.cpu_percent",     "cost.memory_bytes",  "cost.events",      "probes.0.block",
+	    "probes.0.completions", "places.0.sleeps"};
 	json_t *watch = sampled(program, "200ms");
 	const json_t *tag;
 	size_t i;
@@ -146,7 +145,7 @@ TEST(watch_samples, in_mid_storm_they_are_within_their_stated_error_of_bpf)
 	watch_close(&watch[1]);
 }
 
-/* A family that forks, and threads that end: by the looks, nothing is left behind or counted twice. */
+/* A family that forks, and threads that end: nothing is left behind. */
 TEST(watch_samples, threads_and_processes_that_come_and_go_leave_the_result_whole)
 {
 	static const char script[] = "i=0; while [ $i -lt 30 ]; do sleep 0.01 & i=$((i+1)); done; "

@@ -5,7 +5,6 @@
  *     parkers burst N                  at "g": N threads compute 3 ms, then block for ever
  *     parkers storm N                  N pairs of threads switch as fast as they can; at "f" all
  *                                      block for ever
- *     parkers volley N ROUNDS          at "g": N pairs hand a byte to and fro so often, then "done"
  *     parkers churn N                  at "g": N short threads and 10 forks, then "done"
  *     parkers exec                     at "g": a thread that is not the first calls exec
  *
@@ -305,50 +304,6 @@ static void *asks(void *argument)
 	return NULL;
 }
 
-struct volley {
-	struct pair pair;
-	long rounds;
-};
-
-static atomic_uint played;
-
-static void *plays(void *argument)
-{
-	struct volley *v = argument;
-	char byte = 0;
-
-	atomic_fetch_add(&announced, 1);
-	(void)!read(v->pair.back[0], &byte, 1); /* until it begins */
-	for (long i = 0; i < v->rounds; i++)
-		if (write(v->pair.there[1], &byte, 1) != 1 || read(v->pair.back[0], &byte, 1) != 1)
-			fail("volley");
-	atomic_fetch_add(&played, 1);
-	(void)!read(v->pair.back[0], &byte, 1); /* for ever */
-	return NULL;
-}
-
-static void volley(int pairs, long rounds)
-{
-	struct volley *all = calloc((size_t)pairs, sizeof *all);
-
-	for (int i = 0; i < pairs; i++) {
-		all[i].rounds = rounds;
-		if (pipe(all[i].pair.there) || pipe(all[i].pair.back))
-			fail("pipe");
-		start(serves, &all[i].pair);
-		start(plays, &all[i]);
-	}
-	wait_announced(2 * (uint32_t)pairs);
-	say("ready\n");
-	command();
-	for (int i = 0; i < pairs; i++)
-		if (write(all[i].pair.back[1], "", 1) != 1)
-			fail("volley");
-	while (atomic_load(&played) < (uint32_t)pairs)
-		usleep(1000);
-	say("done\n");
-}
-
 static void storm(int pairs)
 {
 	struct pair *all = calloc((size_t)pairs, sizeof *all);
@@ -420,8 +375,6 @@ int main(int argc, char **argv)
 		burst(count);
 	} else if (!strcmp(mode, "storm")) {
 		storm(count);
-	} else if (!strcmp(mode, "volley") && argc > 3) {
-		volley(count, atol(argv[3]));
 	} else if (!strcmp(mode, "churn")) {
 		churn(count);
 	} else if (!strcmp(mode, "exec")) {
@@ -430,7 +383,7 @@ int main(int argc, char **argv)
 		command();
 		start(executes, NULL);
 	} else {
-		fprintf(stderr, "usage: parkers hold|burst|storm|volley|churn|exec ...\n");
+		fprintf(stderr, "usage: parkers hold|burst|storm|churn|exec ...\n");
 		return 2;
 	}
 	for (;;)
