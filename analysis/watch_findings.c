@@ -38,30 +38,34 @@ static void rule_short(const struct watch_facts *f, struct finding *out)
 
 static const char answer[] = "answer", problem[] = "problem", limit[] = "limit";
 
+/* What a rule looks at; where the probe does not measure it, nothing follows. */
+enum { ANY, DISK, RING, SLEEPS, CREWS };
+
 static const struct {
 	const char *tag, *class;
 	void (*rule)(const struct watch_facts *f, struct finding *out);
+	int needs;
 } rules[] = {
-    {"NO-THREAD", answer, watch_no_thread},
-    {"ONE-WAITER", answer, watch_one_waiter},
-    {"THREAD-PER-IO", answer, watch_thread_per_io},
-    {"PUNTED-NOT-PARKED", answer, watch_not_parked},
-    {"IOWAIT-IS-NOT-DISK", answer, watch_iowait},
-    {"IDLE-WAITER", answer, watch_idle_waiter},
-    {"POOL-EXHAUSTED", problem, watch_pool_exhausted},
-    {"SYNC-OVER-ASYNC", problem, watch_sync_over_async},
-    {"HIDDEN-WORKERS", problem, watch_hidden_workers},
-    {"SERIAL-PER-FILE", problem, watch_serial_per_file},
-    {"PUNTED-AND-PARKED", problem, watch_punted_parked},
-    {"NO-NOWAIT", problem, watch_no_nowait},
-    {"TAG-WAIT", problem, watch_tag_wait},
-    {"SUBMIT-BLOCKED", problem, watch_submit_blocked},
-    {"WORKERS-OVER-LIMIT", problem, watch_over_limit},
-    {"POLLERS-OVER-CPUS", problem, watch_pollers},
-    {"SPINNING", problem, watch_spinning},
-    {"NOTHING-SEEN", limit, rule_nothing},
-    {"TOO-SHORT", limit, rule_short},
-    {"LOSS", limit, NULL},
+    {"NO-THREAD", answer, watch_no_thread, DISK},
+    {"ONE-WAITER", answer, watch_one_waiter, DISK},
+    {"THREAD-PER-IO", answer, watch_thread_per_io, DISK},
+    {"PUNTED-NOT-PARKED", answer, watch_not_parked, RING},
+    {"IOWAIT-IS-NOT-DISK", answer, watch_iowait, DISK},
+    {"IDLE-WAITER", answer, watch_idle_waiter, DISK},
+    {"POOL-EXHAUSTED", problem, watch_pool_exhausted, CREWS},
+    {"SYNC-OVER-ASYNC", problem, watch_sync_over_async, CREWS},
+    {"HIDDEN-WORKERS", problem, watch_hidden_workers, ANY},
+    {"SERIAL-PER-FILE", problem, watch_serial_per_file, ANY},
+    {"PUNTED-AND-PARKED", problem, watch_punted_parked, RING},
+    {"NO-NOWAIT", problem, watch_no_nowait, RING},
+    {"TAG-WAIT", problem, watch_tag_wait, SLEEPS},
+    {"SUBMIT-BLOCKED", problem, watch_submit_blocked, SLEEPS},
+    {"WORKERS-OVER-LIMIT", problem, watch_over_limit, RING},
+    {"POLLERS-OVER-CPUS", problem, watch_pollers, ANY},
+    {"SPINNING", problem, watch_spinning, ANY},
+    {"NOTHING-SEEN", limit, rule_nothing, ANY},
+    {"TOO-SHORT", limit, rule_short, ANY},
+    {"LOSS", limit, NULL, ANY},
 };
 enum { RULE_COUNT = sizeof rules / sizeof *rules };
 
@@ -94,31 +98,56 @@ static bool is_judged(const struct watch_facts *f, const char *tag)
 	return !f->sampled;
 }
 
-static int apply(const struct watch_facts *f, json_t *findings, json_t *checked)
+static bool is_measured(const struct watch_facts *f, int needs)
 {
-	char withheld[200] = "";
-	int error = 0;
-
-	for (size_t i = 0; i < RULE_COUNT; i++) {
-		struct finding found = {
-		    .raised = NOT_RAISED, .severity = "info", .confidence = "sure"};
-		const size_t length = strlen(withheld);
-
-		if (rules[i].rule)
-			rules[i].rule(f, &found);
-		else
-			rule_loss(f, withheld, &found);
-		if (found.raised == WITHHELD)
-			snprintf(withheld + length, sizeof withheld - length, "%s %s",
-			         length ? "," : "", rules[i].tag);
-		if (found.raised == RAISED)
-			error |= json_array_append_new(
-			    findings, finding_json(&found, rules[i].tag, rules[i].class));
-		else if (found.raised == NOT_RAISED && rules[i].class == problem &&
-		         is_judged(f, rules[i].tag))
-			error |= json_array_append_new(checked, json_string(rules[i].tag));
+	switch (needs) {
+	case DISK:
+		return !isnan(f->disk_mean);
+	case RING:
+		return !isnan(f->submitted);
+	case SLEEPS:
+		return json_is_array(json_object_get(f->watch, "submitter_sleeps"));
+	case CREWS:
+		return json_is_array(json_object_get(f->watch, "crews"));
+	default:
+		return true;
 	}
-	return error ? -ENOMEM : 0;
+}
+
+/* What was found, and of the problems which were not there and which cannot be told. */
+struct conclusions {
+	json_t *findings, *checked, *cannot_tell;
+	char withheld[300]; /* the tags that a loss withholds */
+};
+
+/* In a short window what is there may be a moment's; and what is not there, lost or rare. */
+static int conclude_rule(const struct watch_facts *f, struct conclusions *c, size_t i)
+{
+	struct finding found = {.raised = NOT_RAISED, .severity = "info", .confidence = "sure"};
+	const bool is_short = f->window_ns < short_window_ns;
+	const size_t length = strlen(c->withheld);
+
+	if (!rules[i].rule)
+		rule_loss(f, c->withheld, &found);
+	else if (is_measured(f, rules[i].needs))
+		rules[i].rule(f, &found);
+	if (found.raised == WITHHELD)
+		snprintf(c->withheld + length, sizeof c->withheld - length, "%s %s",
+		         length ? "," : "", rules[i].tag);
+	if (found.raised == RAISED && is_short && rules[i].class != limit) {
+		found.confidence = "cannot-tell";
+		found.severity = "info";
+	}
+	if (found.raised == RAISED)
+		return json_array_append_new(c->findings,
+		                             finding_json(&found, rules[i].tag, rules[i].class));
+	if (rules[i].class != problem)
+		return 0;
+	return json_array_append_new(is_short || f->lost > 0 || !is_measured(f, rules[i].needs) ||
+	                                     !is_judged(f, rules[i].tag)
+	                                 ? c->cannot_tell
+	                                 : c->checked,
+	                             json_string(rules[i].tag));
 }
 
 static void not_visible_add(json_t *list, const char *format, double count)
@@ -176,18 +205,18 @@ static int add_knobs(const json_t *watch)
 
 int watch_conclude(json_t *watch)
 {
-	json_t *findings = json_array(), *checked = json_array();
+	struct conclusions c = {json_array(), json_array(), json_array(), ""};
 	struct watch_facts facts;
-	int error = -ENOMEM;
+	int error = 0;
 
 	watch_facts_gather(&facts, watch);
-	if (findings && checked)
-		error = apply(&facts, findings, checked);
-	if (json_object_set_new(watch, "findings", findings) ||
-	    json_object_set_new(watch, "checked", checked) || add_knobs(watch) ||
-	    json_object_set_new(watch, "not_visible", not_visible(&facts)))
-		error = -ENOMEM;
-	return error;
+	for (size_t i = 0; i < RULE_COUNT; i++)
+		error |= conclude_rule(&facts, &c, i);
+	error |= json_object_set_new(watch, "findings", c.findings);
+	error |= json_object_set_new(watch, "checked", c.checked);
+	error |= json_object_set_new(watch, "cannot_tell", c.cannot_tell);
+	error |= json_object_set_new(watch, "not_visible", not_visible(&facts));
+	return error || add_knobs(watch) ? -ENOMEM : 0;
 }
 
 bool watch_trips(const json_t *watch, const char *severity)

@@ -33,6 +33,29 @@ static const char *main_reason(const struct watch_facts *f, double *share)
 	return best;
 }
 
+/* What would keep requests from the workers that go there for that reason. */
+static const char *punt_advice(const char *reason)
+{
+	static const struct {
+		const char *reason, *advice;
+	} table[] = {
+	    {"fsync-class", "The operation always waits in a thread; ask for it less often, or "
+	                    "write with RWF_DSYNC."},
+	    {"forced", "The program asks for workers: leave IOSQE_ASYNC and IOSQE_IO_DRAIN out."},
+	    {"short-write", "The rest of a short write waits: write to allocated space, directly."},
+	    {"no-nowait", "NO-NOWAIT says what to do."},
+	    {"hashed-write", "Buffered writes of one file go to a worker, one at a time: O_DIRECT "
+	                     "over allocated space does not."},
+	    {"would-block", "These would have waited for the device or a lock: fewer at once, or "
+	                    "more requests of the device (nr_requests)."},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		if (strcmp(reason, table[i].reason) == 0)
+			return table[i].advice;
+	return "in_flight.io_uring in --json has each operation and reason.";
+}
+
 void watch_punted_parked(const struct watch_facts *f, struct finding *out)
 {
 	double share;
@@ -47,8 +70,10 @@ void watch_punted_parked(const struct watch_facts *f, struct finding *out)
 	            "(%s on average). The reason of %s: %s.",
 	            format_count(f->punted).text, format_count(f->submitted).text,
 	            format_mean(f->parked[VIEW_IO_WQ]).text, format_percent(share).text, reason);
+	finding_advise(out, "%s", punt_advice(reason));
 	finding_show(out, "punted", f->punted);
 	finding_show(out, "submitted", f->submitted);
+	finding_show(out, "share", share);
 	finding_show(out, "workers_parked_mean", f->parked[VIEW_IO_WQ]);
 }
 
@@ -148,9 +173,12 @@ void watch_over_limit(const struct watch_facts *f, struct finding *out)
 
 void watch_pollers(const struct watch_facts *f, struct finding *out)
 {
-	const double threads = watch_number(watch_kind(f, "sqpoll"), "threads_now");
+	const json_t *kind = watch_kind(f, "sqpoll");
+	const double threads = watch_number(kind, "threads_now");
+	const double wanted =
+	    (watch_number(kind, "running_ns") + watch_number(kind, "runnable_ns")) / f->window_ns;
 
-	if (!(threads > f->cpus))
+	if (!(threads > f->cpus) || !(wanted > 0.9 * f->cpus)) /* else they sleep, and take none */
 		return;
 	out->raised = RAISED;
 	out->severity = "warn";
@@ -158,6 +186,7 @@ void watch_pollers(const struct watch_facts *f, struct finding *out)
 	            format_count(threads).text, format_count(f->cpus).text);
 	finding_advise(out, "Share one poller among rings: IORING_SETUP_ATTACH_WQ.");
 	finding_show(out, "pollers", threads);
+	finding_show(out, "cpus_wanted", wanted);
 	finding_show(out, "cpus", f->cpus);
 }
 
@@ -175,5 +204,7 @@ void watch_spinning(const struct watch_facts *f, struct finding *out)
 	            "SQPOLL: a thread of the process that the program did not make burns %s of a "
 	            "CPU and never parks for I/O.",
 	            format_percent(running > 1 ? 1 : running).text);
+	finding_advise(out, "A shorter sq_thread_idle lets it sleep sooner; without a poller one "
+	                    "io_uring_enter submits a whole batch.");
 	finding_show(out, "cpus_used", running);
 }

@@ -22,7 +22,7 @@ void watch_no_thread(const struct watch_facts *f, struct finding *out)
 	const double parked = parked_all(f);
 
 	if (!(f->disk_mean >= 0.5) || !(f->disk_requests >= 5 * ENOUGH_REQUESTS) ||
-	    parked > 0.01 * f->disk_mean || f->unseen > 0.01)
+	    parked > 0.01 * f->disk_mean || parked > 0.05 || f->unseen > 0.01)
 		return;
 	out->raised = f->lost > 0 ? WITHHELD : RAISED;
 	finding_say(out,

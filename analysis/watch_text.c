@@ -170,7 +170,9 @@ static void add_finding(struct text *out, const json_t *finding)
 	char tag[80];
 
 	snprintf(tag, sizeof tag, "%s%s", watch_string(finding, "tag"),
-	         strcmp(confidence, "likely") == 0 ? " (likely)" : "");
+	         strcmp(confidence, "likely") == 0        ? " (likely)"
+	         : strcmp(confidence, "cannot-tell") == 0 ? " (cannot tell: too short a window)"
+	                                                  : "");
 	text_add(out, "\n%s\n  ", tag);
 	text_wrap(out, 2, 2, TEXT_COLUMNS, watch_string(finding, "text"));
 	if (*advice) {
@@ -239,6 +241,7 @@ char *watch_text(const json_t *watch, const struct text_style *style)
 	    add_finding(&out, finding);
 	text_add(&out, "\n");
 	add_list(&out, "Looked for and not found:", json_object_get(watch, "checked"));
+	add_list(&out, "Cannot tell:", json_object_get(watch, "cannot_tell"));
 	add_list(&out, "Not visible:", json_object_get(watch, "not_visible"));
 	add_cost(&out, watch);
 	if (out.broken) {

@@ -26,7 +26,7 @@ struct session {
 	struct observation observation;
 	struct watch_child child;
 	int child_status; /* -1: it runs, or there is none */
-	uint64_t begin_ns, line_ns;
+	uint64_t begin_ns;
 	int64_t pause_ns; /* until the next look: at first short, for what soon ends */
 };
 
@@ -57,32 +57,6 @@ static int add_targets(struct session *s, char why[OBSERVE_WHY_SIZE])
 			error = observe_add(&s->observation, s->child.pid, why);
 	}
 	return error < 0 ? error : 0;
-}
-
-/* One line of the window's last part: means since the line before. */
-static void print_line(struct session *s, const struct probe_reading *before)
-{
-	static struct probe_reading part;
-	const struct probe_reading *last = s->observation.last;
-	double direct = 0, waiting = 0, unseen = 0;
-	uint32_t threads = 0;
-
-	probe_difference(&part, before, last);
-	if (!part.time_ns)
-		return;
-	for (int k = 0; k < KIND_COUNT; k++) {
-		direct += (double)part.kinds[k].state_ns[STATE_PARKED_DIRECT];
-		waiting += (double)part.kinds[k].state_ns[STATE_PARKED_WAITER];
-		unseen += (double)part.kinds[k].state_ns[STATE_UNSEEN];
-		threads += last->kinds[k].threads_now;
-	}
-	const double window = (double)part.time_ns;
-	fprintf(stderr,
-	        "%7s  %u threads; parked in calls %s, waiting %s; on the disk %s; unseen %s\n",
-	        format_time((double)(last->time_ns - s->begin_ns)).text, threads,
-	        format_mean(direct / window).text, format_mean(waiting / window).text,
-	        format_mean((double)part.block_in_flight_ns / window).text,
-	        format_mean(unseen / window).text);
 }
 
 /* Sleeps until the next look, or until the command ends or a signal comes. */
@@ -127,13 +101,11 @@ static int watch_window(struct session *s)
 {
 	const struct watch_request *r = &s->request;
 	struct observation *o = &s->observation;
-	static struct probe_reading before;
+	struct watch_lines lines;
 	const uint64_t end_ns = r->duration_ns ? s->begin_ns + (uint64_t)r->duration_ns : 0;
 	bool forwarded = false;
-	int error = 0;
+	int error = watch_lines_begin(&lines, o, r->interval_ns);
 
-	before = *o->first;
-	s->line_ns = s->begin_ns;
 	while (!error && !signal_ends(s, &forwarded)) {
 		pause_until_look(s, end_ns);
 		if (s->child.pid > 0 && (s->child_status = watch_child_status(&s->child)) >= 0)
@@ -141,13 +113,10 @@ static int watch_window(struct session *s)
 		if (end_ns && witness_now_ns() >= end_ns)
 			break;
 		error = observe_look(o, !r->batch);
-		if (error || r->batch ||
-		    o->last->time_ns < s->line_ns + (uint64_t)r->interval_ns * 9 / 10)
-			continue;
-		print_line(s, &before);
-		before = *o->last;
-		s->line_ns = o->last->time_ns;
+		if (!error && !r->batch)
+			watch_lines_add(&lines, o);
 	}
+	watch_lines_end(&lines);
 	return error == -ESRCH ? 0 : error;
 }
 

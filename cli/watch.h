@@ -41,6 +41,21 @@ int watch_child_release(struct watch_child *child);
 /* Its exit status once it has ended, 128 + n for a signal; -1 while it runs. */
 int watch_child_status(struct watch_child *child);
 
+/* The lines on standard error while a watch goes on. */
+struct watch_lines {
+	uint64_t begin_ns, line_ns;
+	int64_t interval_ns;
+	uint64_t findings_ns;                /* not before then are findings looked for again */
+	struct probe_reading *before, *part; /* at the line before; and since */
+	json_t *said;                        /* tags */
+};
+
+/* 0 or -ENOMEM; watch_lines_end in any case. */
+int watch_lines_begin(struct watch_lines *lines, const struct observation *o, int64_t interval_ns);
+/* After a look: a line when an interval has passed, and the findings that are new. */
+void watch_lines_add(struct watch_lines *lines, struct observation *o);
+void watch_lines_end(struct watch_lines *lines);
+
 /* Adds the processes of a control group, and of those below it; by its path, from the root of the
  * file system or of a hierarchy, or by its name where only one has it. How many, or -errno with
  * why. */
