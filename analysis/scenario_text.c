@@ -54,7 +54,16 @@ static void add_values(struct text *out, const json_t *values)
 
 void scenario_setting(struct text *out, const json_t *result)
 {
+	const double scale = scenario_number_at(result, "plan", "time_scale");
+
 	add_values(out, json_object_get(json_object_get(result, "plan"), "setting"));
+	if (scale != 1 && !isnan(scale))
+		text_add(out, " (times are shrunk: --time-scale %s)", format_ratio(scale).text);
+}
+
+void scenario_published(struct text *out, const json_t *result)
+{
+	add_values(out, json_object_get(result, "published"));
 }
 
 static void add_head(struct text *out)
@@ -116,9 +125,12 @@ static void add_more(struct text *out, const json_t *result)
 	const char *key;
 
 	if (json_object_size(published)) {
+		struct text line = {0};
+
+		scenario_published(&line, result);
 		text_add(out, "  published: ");
-		add_values(out, published);
-		text_add(out, "\n");
+		text_wrap(out, 13, 4, TEXT_COLUMNS, line.data ? line.data : "");
+		text_free(&line);
 	}
 	json_object_foreach((json_t *)failures, key, count)
 	    text_add(out, "  failed: %s, %s\n", format_count(json_number_value(count)).text,
@@ -157,7 +169,7 @@ static void add_case(struct text *out, const json_t *result)
 	}
 }
 
-static bool same_setting(const json_t *a, const json_t *b)
+bool scenario_same_setting(const json_t *a, const json_t *b)
 {
 	return json_equal(json_object_get(json_object_get(a, "plan"), "setting"),
 	                  json_object_get(json_object_get(b, "plan"), "setting")) &&
@@ -169,29 +181,33 @@ static bool same_setting(const json_t *a, const json_t *b)
 static bool is_first(json_t *const *results, size_t index)
 {
 	for (size_t i = 0; i < index; i++)
-		if (same_setting(results[i], results[index]))
+		if (scenario_same_setting(results[i], results[index]))
 			return false;
 	return true;
 }
 
 static void add_table(struct text *out, json_t *const *results, size_t count, size_t first)
 {
+	struct text setting = {0};
 	char name[80];
 
-	text_add(out, "%s%s: ", out->length ? "\n" : "",
+	text_add(&setting, "%s: ",
 	         format_name(name, sizeof name,
 	                     scenario_string_at(results[first], "plan", "scenario"), 40, true));
-	scenario_setting(out, results[first]);
-	text_add(out, "\n\n");
+	scenario_setting(&setting, results[first]);
+	text_add(out, "%s", out->length ? "\n" : "");
+	text_wrap(out, 0, 2, TEXT_COLUMNS, setting.data ? setting.data : "");
+	text_add(out, "\n");
+	text_free(&setting);
 	add_head(out);
 	for (size_t i = first; i < count; i++)
-		if (same_setting(results[i], results[first]))
+		if (scenario_same_setting(results[i], results[first]))
 			add_row(out, results[i]);
 	text_add(out,
 	         "  held per call: threads parked, or running or ready inside its call or wait,\n  "
 	         "for each call in flight.\n");
 	for (size_t i = first; i < count; i++)
-		if (same_setting(results[i], results[first]))
+		if (scenario_same_setting(results[i], results[first]))
 			add_case(out, results[i]);
 }
 

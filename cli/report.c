@@ -10,6 +10,7 @@
 
 #include "analysis/report.h"
 #include "analysis/report_page.h"
+#include "analysis/scenario_view.h"
 #include "analysis/store.h"
 #include "analysis/summary.h"
 #include "cli/cli.h"
@@ -41,8 +42,8 @@ static const char documentation[] =
     "\n"
     "The page needs nothing but itself: it opens offline, and asks nothing of a network.\n"
     "\n"
-    "DIR is what `iostudy run -o DIR` made, or a file with a run on each line. FILE is replaced "
-    "in one step, so a reader never sees half a document.\n"
+    "DIR is what `iostudy run -o DIR` made, or a file with a run on each line. Cases that "
+    "`iostudy scenario -o DIR` kept there stand in Markdown. FILE is replaced in one step, so a reader never sees half a document.\n"
     "\n"
     "Exit status: 0 done, 1 something could not be read or written, 2 bad usage.";
 
@@ -131,21 +132,45 @@ static bool is_input(const struct report *report)
 	return false;
 }
 
+/* The runs, then the cases of scenarios. */
+static char *markdown(const struct store_runs *runs, const struct scenario_reader *cases)
+{
+	struct text text = {0};
+	char *document = runs->count ? report_markdown(runs->runs, runs->count) : NULL;
+
+	if (document)
+		text_add(&text, "%s", document);
+	if (runs->count && !document)
+		text.broken = true;
+	free(document);
+	if (cases->count && !runs->count)
+		text_add(&text, "# The classic experiments\n\n");
+	scenario_markdown(&text, cases->results, cases->count);
+	if (text.broken)
+		text_free(&text);
+	return text.data;
+}
+
 /* One document from all the runs, which are read into memory. */
 static int whole_write(struct report *report, const char *program)
 {
 	struct store_runs runs = {0};
+	struct scenario_reader cases = {0};
 	char *text = NULL;
 	size_t page_length;
 	const char *page = report_page_embedded(&page_length);
 
 	report->status = stored_read(&runs, report->paths, report->path_count, program);
-	report->runs = runs.count;
-	if (runs.count)
+	if (report->format == FORMAT_MD &&
+	    stored_cases(&cases, report->paths, report->path_count, program) != EXIT_DONE)
+		report->status = EXIT_RUN_FAILED;
+	report->runs = runs.count + cases.count;
+	if (report->runs)
 		text = report->format == FORMAT_HTML
 		           ? report_page(runs.runs, runs.count, page, page_length)
-		           : report_markdown(runs.runs, runs.count);
+		           : markdown(&runs, &cases);
 	store_free(&runs);
+	scenario_reader_free(&cases);
 	if (!report->runs)
 		return 0;
 	int status = text ? document_open(&report->document, report->output) : -ENOMEM;

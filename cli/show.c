@@ -68,10 +68,10 @@ static error_t option_take(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static bool show_json(const struct store_runs *runs)
+static bool show_json(json_t *const *objects, size_t count)
 {
-	for (size_t i = 0; i < runs->count; i++) {
-		char *line = store_line(runs->runs[i]);
+	for (size_t i = 0; i < count; i++) {
+		char *line = store_line(objects[i]);
 		const bool good = line && puts(line) != EOF;
 
 		free(line);
@@ -81,13 +81,23 @@ static bool show_json(const struct store_runs *runs)
 	return true;
 }
 
-static bool show_text(const struct store_runs *runs, bool ascii)
+static bool show_text(const struct store_runs *runs, const struct scenario_reader *cases,
+                      bool ascii)
 {
 	const struct text_style style = screen_style(ascii);
-	char *text = text_render(runs->runs, runs->count, &style);
-	const bool good = text && fputs(text, stdout) != EOF;
+	char *text = NULL, *more = NULL;
+	bool good = true;
 
+	if (runs->count || !cases->count)
+		text = text_render(runs->runs, runs->count, &style);
+	if (cases->count)
+		more = scenario_render(cases->results, cases->count, &style);
+	if (runs->count || !cases->count)
+		good = text && fputs(text, stdout) != EOF;
+	if (cases->count)
+		good = good && more && fputs(more, stdout) != EOF;
 	free(text);
+	free(more);
 	return good;
 }
 
@@ -97,16 +107,22 @@ int command_show(int argc, char **argv)
 	                                 NULL,         NULL,        NULL};
 	struct show show = {.path_count = 0};
 	struct store_runs runs = {0};
+	struct scenario_reader cases = {0};
 
 	options_parse(&argp, argc, argv, &show);
 	int status = stored_read(&runs, show.paths, show.path_count, argv[0]);
 	errno = 0;
-	const bool good = show.json ? show_json(&runs) : show_text(&runs, show.ascii);
+	if (stored_cases(&cases, show.paths, show.path_count, argv[0]) != EXIT_DONE)
+		status = EXIT_RUN_FAILED;
+	const bool good = show.json ? show_json(runs.runs, runs.count) &&
+	                                  show_json(cases.results, cases.count)
+	                            : show_text(&runs, &cases, show.ascii);
 	if (!good || fflush(stdout) != 0) {
 		fprintf(stderr, "%s: cannot write to standard output: %s\n", argv[0],
 		        strerror(errno ? errno : ENOMEM));
 		status = EXIT_RUN_FAILED;
 	}
 	store_free(&runs);
+	scenario_reader_free(&cases);
 	return status;
 }

@@ -2,6 +2,7 @@
 #include "cli/stored.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "analysis/findings.h"
 #include "analysis/format.h"
@@ -13,6 +14,24 @@ static void complain(void *context, const char *text)
 	fprintf(stderr, "%s: %s\n", (const char *)context, text);
 }
 
+static bool holds(const char *place, const char *name)
+{
+	char path[4200];
+
+	snprintf(path, sizeof path, "%s/%s", place, name);
+	return access(path, F_OK) == 0;
+}
+
+int stored_cases(struct scenario_reader *cases, const char *const *paths, size_t count,
+                 const char *program)
+{
+	cases->message = complain;
+	cases->context = (void *)program;
+	for (size_t i = 0; i < count; i++)
+		scenario_read(cases, paths[i]);
+	return cases->refused ? EXIT_RUN_FAILED : EXIT_DONE;
+}
+
 int stored_read(struct store_runs *runs, const char *const *paths, size_t count,
                 const char *program)
 {
@@ -20,6 +39,8 @@ int stored_read(struct store_runs *runs, const char *const *paths, size_t count,
 	int status = EXIT_DONE;
 
 	for (size_t i = 0; i < count; i++) {
+		if (holds(paths[i], STORE_SCENARIOS) && !holds(paths[i], STORE_RUNS))
+			continue;
 		const size_t seen = runs->count + runs->visitor.refused + runs->visitor.repeated;
 
 		if (store_read(runs, paths[i], complain, (void *)program, why) != 0) {

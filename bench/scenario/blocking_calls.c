@@ -103,8 +103,8 @@ static void explain(const struct board_side *side, const struct measure_work *wo
 	else
 		snprintf(because, SCENARIO_WHY_SIZE,
 		         "%u calls took %.3f s, since a call holds its thread for %g s and there "
-		         "were %u threads: %u %s of %g s.",
-		         calls->count, total, delay, threads, rounds,
+		         "%s %u: %u %s of %g s.",
+		         calls->count, total, delay, threads == 1 ? "was" : "were", threads, rounds,
 		         rounds == 1 ? "round" : "rounds", delay);
 }
 

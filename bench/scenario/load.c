@@ -135,10 +135,9 @@ static const char *receive_answer(struct user *u)
 	char data[RECEIVE_BYTES];
 
 	for (;;) {
-		const int32_t n = do_io(u, (struct io_req){.op = IO_RECV,
-		                                           .fd = u->fd,
-		                                           .data = data,
-		                                           .length = sizeof data});
+		const int32_t n = do_io(
+		    u, (struct io_req){
+			   .op = IO_RECV, .fd = u->fd, .data = data, .length = sizeof data});
 		const char *at = data;
 		size_t left = n > 0 ? (size_t)n : 0;
 		enum http_event event;
@@ -216,11 +215,11 @@ static void watch_time(void *argument)
 		for (uint32_t i = 0; i < c->load->users; i++)
 			if (c->users[i].asks && c->users[i].deadline_ns <= now_ns)
 				bring_back(c, &c->users[i]);
-		carrier_do(&c->carrier,
-		           (struct io_req){.op = IO_TIMEOUT,
-		                           .deadline_ns = now_ns + (pause_ns < 100000000
-		                                                        ? pause_ns
-		                                                        : 100000000)});
+		carrier_do(
+		    &c->carrier,
+		    (struct io_req){.op = IO_TIMEOUT,
+		                    .deadline_ns = now_ns +
+		                                   (pause_ns < 100000000 ? pause_ns : 100000000)});
 	}
 }
 

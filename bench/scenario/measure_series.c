@@ -81,11 +81,11 @@ json_t *measurement_series(const struct measurement *m)
 	struct slice slices[SLICES] = {0};
 	const uint64_t each_ns = cut(m, slices);
 
-	return json_pack(
-	    "[o, o, o, o, o, o]", series("threads", "threads", census_points(m, false)),
-	    series("memory", "bytes", census_points(m, true)),
-	    series("succeeded", "calls", slice_points(slices, each_ns, SUCCEEDED)),
-	    series("failed", "calls", slice_points(slices, each_ns, FAILED)),
-	    series("latency_mean", "ns", slice_points(slices, each_ns, LATENCY_MEAN)),
-	    series("latency_max", "ns", slice_points(slices, each_ns, LATENCY_MOST)));
+	return json_pack("[o, o, o, o, o, o]",
+	                 series("threads", "threads", census_points(m, false)),
+	                 series("memory", "bytes", census_points(m, true)),
+	                 series("succeeded", "calls", slice_points(slices, each_ns, SUCCEEDED)),
+	                 series("failed", "calls", slice_points(slices, each_ns, FAILED)),
+	                 series("latency_mean", "ns", slice_points(slices, each_ns, LATENCY_MEAN)),
+	                 series("latency_max", "ns", slice_points(slices, each_ns, LATENCY_MOST)));
 }

@@ -55,23 +55,24 @@ static void conclude(const struct board_side *side, const struct measure_work *w
 {
 	const struct server_case *c = work->own;
 	const struct board *b = side->board;
-	const long long threads =
-	    (long long)json_integer_value(json_object_get(measured, "threads_max"));
+	const long long threads = (long long)json_integer_value(
+	    json_object_get(measured, "threads_max"));
 
 	(void)series;
 	if (c->gateway.handler == HANDLER_COROUTINE)
-		snprintf(because, SCENARIO_WHY_SIZE,
-		         "%u users were served by %lld threads, and as many serve any number, since "
-		         "a request that waits is a suspended coroutine and not a thread; the "
-		         "slowest answer took %.3f s.",
-		         c->load.users, threads, (double)b->latency_max_ns / 1e9);
+		snprintf(
+		    because, SCENARIO_WHY_SIZE,
+		    "%u users were served by %lld threads, and as many serve any number, since "
+		    "a request that waits is a suspended coroutine and not a thread; the "
+		    "slowest answer took %.3f s.",
+		    c->load.users, threads, (double)b->latency_max_ns / 1e9);
 	else
-		snprintf(because, SCENARIO_WHY_SIZE,
-		         "%u users made the server grow to %lld threads of at most %u for requests, "
-		         "since each request holds one; who comes when all are held waits for his "
-		         "turn, the slowest %.3f s.",
-		         c->load.users, threads, c->gateway.threads,
-		         (double)b->latency_max_ns / 1e9);
+		snprintf(
+		    because, SCENARIO_WHY_SIZE,
+		    "%u users made the server grow to %lld threads of at most %u for requests, "
+		    "since each request holds one; who comes when all are held waits for his "
+		    "turn, the slowest %.3f s.",
+		    c->load.users, threads, c->gateway.threads, (double)b->latency_max_ns / 1e9);
 }
 
 static int run_case(struct scenario_run *run, const struct scenario_mode *mode, uint32_t form,
@@ -90,8 +91,8 @@ static int run_case(struct scenario_run *run, const struct scenario_mode *mode, 
 	c.gateway.loops = (uint32_t)scenario_number(run, "carriers");
 	if (way->handler == HANDLER_BLOCKING) {
 		c.gateway.threads = (uint32_t)scenario_number(run, "threads");
-		c.gateway.threads_min =
-		    c.gateway.threads < THREADS_FIRST ? c.gateway.threads : THREADS_FIRST;
+		c.gateway.threads_min = c.gateway.threads < THREADS_FIRST ? c.gateway.threads
+		                                                          : THREADS_FIRST;
 	}
 	c.gateway.delay_min_ns = c.gateway.delay_max_ns = delay_ns;
 	c.gateway.call_timeout_ns = scenario_time_ns(run, "timeout");
