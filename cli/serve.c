@@ -19,17 +19,42 @@
 
 enum { KEY_LISTEN = 0x100, TABLE_MAX = 16 };
 
-const struct serve_entry serve_table[] = {
-    {"echo", "sends back what comes: the peer of socket-echo", &serve_echo, NULL},
-    {"delay", "answers after the delay that each request names: the peer of socket-delay",
-     &serve_delay, NULL},
-    {NULL, NULL, NULL, NULL},
+static const struct serve_entry echo_entry = {
+    .name = "echo",
+    .summary = "sends back what comes: the peer of socket-echo",
+    .service = &serve_echo,
 };
+static const struct serve_entry delay_entry = {
+    .name = "delay",
+    .summary = "answers after the delay that each request names: the peer of socket-delay",
+    .service = &serve_delay,
+};
+const struct serve_entry *const serve_table[] = {&echo_entry, &delay_entry, &serve_store, NULL};
 
 struct parsing {
 	const struct serve_entry *entry;
 	struct serve_scene scene;
 };
+
+static const struct serve_entry *entry_find(const char *name)
+{
+	for (size_t i = 0; serve_table[i]; i++)
+		if (strcmp(serve_table[i]->name, name) == 0)
+			return serve_table[i];
+	return NULL;
+}
+
+static void entry_take(struct parsing *p, const struct serve_entry *entry)
+{
+	p->entry = entry;
+	p->scene.name = entry->name;
+	if (!entry->own_bytes)
+		return;
+	p->scene.own = calloc(1, entry->own_bytes);
+	if (!p->scene.own)
+		abort();
+	entry->defaults(p->scene.own);
+}
 
 static void choose(struct argp_state *state, struct parsing *p, const char *word)
 {
@@ -38,13 +63,12 @@ static void choose(struct argp_state *state, struct parsing *p, const char *word
 
 	if (p->entry)
 		argp_error(state, "one peer at a time, not also '%.60s'", word);
-	for (const struct serve_entry *e = serve_table; e->name && n < TABLE_MAX; e++) {
-		if (strcmp(e->name, word) == 0)
-			p->entry = e;
-		names[n++] = e->name;
-	}
-	if (p->entry)
+	for (; serve_table[n] && n < TABLE_MAX; n++)
+		names[n] = serve_table[n]->name;
+	if (entry_find(word)) {
+		entry_take(p, entry_find(word));
 		return;
+	}
 	fprintf(stderr, "%s: unknown peer '%.60s'", state->name, word);
 	nearest_print(stderr, word, names, n);
 	fprintf(stderr, "; see %s --help\n", state->name);
@@ -54,7 +78,7 @@ static void choose(struct argp_state *state, struct parsing *p, const char *word
 static error_t parse(int key, char *value, struct argp_state *state)
 {
 	struct parsing *p = state->input;
-	char why[ADDRESS_WHY_SIZE];
+	char why[ADDRESS_WHY_SIZE], own_why[SERVE_WHY_SIZE];
 
 	switch (key) {
 	case KEY_LISTEN:
@@ -66,11 +90,18 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		choose(state, p, value);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "which peer? (echo, delay)");
+		if (!p->entry)
+			argp_error(state, "which peer? (echo, delay, store)");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		break;
 	}
+	if (key < SERVE_KEY_OWN || key >= SERVE_KEY_OWN + SERVE_OPTIONS_MAX || !p->entry ||
+	    !p->entry->set)
+		return ARGP_ERR_UNKNOWN;
+	if (p->entry->set(p->scene.own, key, value, own_why) != 0)
+		argp_error(state, "%s", own_why);
+	return 0;
 }
 
 static int explain_listen(const struct serve_scene *scene, int err)
@@ -86,12 +117,37 @@ static int explain_listen(const struct serve_scene *scene, int err)
 	return EXIT_RUN_FAILED;
 }
 
-/* Signals are blocked but while the peer waits: none comes between its look and its wait. */
-static int serve(struct parsing *p)
+int serve_announce(const struct serve_scene *scene)
+{
+	char text[ADDRESS_TEXT_SIZE];
+
+	if (printf("%s: listening on %s\n", scene->name, address_text(&scene->address, text)) >=
+	        0 &&
+	    fflush(stdout) == 0)
+		return 0;
+	snprintf(scene->why, SERVE_WHY_SIZE, "cannot write to standard output: %s",
+	         strerror(errno));
+	return -EIO;
+}
+
+static int serve_service(const struct serve_scene *scene, const struct service *service)
 {
 	struct server server;
+	int err = server_open(&server, service, scene->listener);
+
+	if (err)
+		return err;
+	err = serve_announce(scene);
+	if (!err)
+		server_run(&server, scene->came, scene->wait);
+	server_close(&server);
+	return err;
+}
+
+/* Signals are blocked but while the peer waits: none comes between its look and its wait. */
+static int serve(struct parsing *p, char why[SERVE_WHY_SIZE])
+{
 	sigset_t ends, before;
-	int err;
 
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
@@ -99,21 +155,17 @@ static int serve(struct parsing *p)
 	sigaddset(&ends, SIGHUP);
 	sigaddset(&ends, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &ends, &before);
+	*why = 0;
+	p->scene.why = why;
 	p->scene.came = signals_came();
 	p->scene.wait = &before;
-	if (p->entry->run)
-		return p->entry->run(&p->scene);
-	err = server_open(&server, p->entry->service, p->scene.listener);
-	if (err)
-		return err;
-	server_run(&server, p->scene.came, p->scene.wait);
-	server_close(&server);
-	return 0;
+	return p->entry->run ? p->entry->run(&p->scene)
+	                     : serve_service(&p->scene, p->entry->service);
 }
 
-int command_serve(int argc, char **argv)
+static void parse_all(struct parsing *p, int argc, char **argv)
 {
-	static const struct argp_option options[] = {
+	static const struct argp_option common[] = {
 	    {"listen", KEY_LISTEN, "HOST:PORT", 0,
 	     "where to listen; port 0: a free one [127.0.0.1:0]", 0},
 	    {0},
@@ -121,33 +173,50 @@ int command_serve(int argc, char **argv)
 	static const char help[] =
 	    "Serve as the other end of socket runs, until INT or TERM.\v"
 	    "echo sends back what comes, for --workload socket-echo; delay answers each request "
-	    "after the time that it names, for --workload socket-delay and socket-multiplex.\n\n"
+	    "after the time that it names, for --workload socket-delay and socket-multiplex. "
+	    "iostudy serve store --help shows what store takes.\n\n"
 	    "  iostudy serve delay --listen 0.0.0.0:4000\n"
-	    "  iostudy run --workload socket-delay --peer HOST:4000";
-	const struct argp argp = {
-	    .options = options, .parser = parse, .args_doc = "echo|delay", .doc = help};
+	    "  iostudy run --workload socket-delay --peer HOST:4000\n"
+	    "  iostudy serve store --listen 127.0.0.1:4000\n"
+	    "  curl -T FILE http://127.0.0.1:4000/bucket/key";
+	struct argp_option options[SERVE_OPTIONS_MAX + 2] = {0};
+	struct argp argp = {
+	    .options = options, .parser = parse, .args_doc = "echo|delay|store", .doc = help};
+	const struct serve_entry *first = argc > 1 ? entry_find(argv[1]) : NULL;
+	size_t n = 0;
+
+	if (first) { /* its own options are known */
+		for (; first->options && first->options[n].name && n < SERVE_OPTIONS_MAX; n++)
+			options[n] = first->options[n];
+		entry_take(p, first);
+		argv[1] = argv[0];
+		argc--;
+		argv++;
+	}
+	memcpy(options + n, common, sizeof common);
+	options_parse(&argp, argc, argv, p);
+}
+
+int command_serve(int argc, char **argv)
+{
 	struct parsing p = {0};
-	char text[ADDRESS_TEXT_SIZE];
+	char why[SERVE_WHY_SIZE];
 	int err;
 
 	signals_catch();
 	limits_raise();
 	address_loopback(&p.scene.address);
-	options_parse(&argp, argc, argv, &p);
+	parse_all(&p, argc, argv);
 	p.scene.listener = address_listen(&p.scene.address);
-	if (p.scene.listener < 0)
+	if (p.scene.listener < 0) {
+		free(p.scene.own);
 		return explain_listen(&p.scene, p.scene.listener);
-	if (printf("%s: listening on %s\n", p.entry->name, address_text(&p.scene.address, text)) <
-	        0 ||
-	    fflush(stdout) != 0) {
-		fprintf(stderr, "iostudy serve: cannot write to standard output: %s\n",
-		        strerror(errno));
-		return EXIT_RUN_FAILED;
 	}
-	err = serve(&p);
+	err = serve(&p, why);
 	close(p.scene.listener);
+	free(p.scene.own);
 	if (!err)
 		return EXIT_DONE;
-	fprintf(stderr, "iostudy serve: %s: %s\n", p.entry->name, strerror(-err));
+	fprintf(stderr, "iostudy serve: %s: %s\n", p.entry->name, *why ? why : strerror(-err));
 	return EXIT_RUN_FAILED;
 }

@@ -17,6 +17,7 @@
 /* How it is to run; all zero but service: as we are. */
 struct surroundings {
 	const char *service, *listen;
+	const char *const *options; /* ends with NULL; or NULL */
 	unsigned descriptors;
 	pid_t namespace_of;
 	int cpu; /* -1: any */
@@ -25,7 +26,12 @@ struct surroundings {
 static void become(const struct surroundings *around, int output)
 {
 	char program[512], path[64];
+	const char *arguments[4 + SERVED_OPTIONS_MAX + 1] = {
+	    "iostudy", "serve", around->service, "--listen",
+	    around->listen ? around->listen : "127.0.0.1:0"};
 
+	for (size_t i = 0; around->options && around->options[i] && i + 1 < SERVED_OPTIONS_MAX; i++)
+		arguments[5 + i] = around->options[i];
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	dup2(output, 1);
 	snprintf(program, sizeof program, "%s/iostudy", test_build_directory());
@@ -46,8 +52,7 @@ static void become(const struct surroundings *around, int output)
 
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	execl(program, "iostudy", "serve", around->service, "--listen",
-	      around->listen ? around->listen : "127.0.0.1:0", (char *)NULL);
+	execv(program, (char *const *)(uintptr_t)arguments);
 	_exit(127);
 }
 
@@ -80,6 +85,12 @@ bool served_begin(struct served *served, const char *service, const char *listen
 {
 	return begin(served,
 	             &(struct surroundings){.service = service, .listen = listen, .cpu = -1});
+}
+
+bool served_begin_with(struct served *served, const char *service, const char *const *options)
+{
+	return begin(served,
+	             &(struct surroundings){.service = service, .options = options, .cpu = -1});
 }
 
 bool served_begin_limited(struct served *served, const char *service, unsigned descriptors)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+enum { SERVED_OPTIONS_MAX = 16 };
+
 struct served {
 	pid_t pid;
 	char address[128]; /* HOST:PORT, as it printed it */
@@ -13,6 +15,9 @@ struct served {
 /* Starts `iostudy serve SERVICE`, at listen (HOST:PORT) or, with NULL, where it likes, and waits
  * until it listens. It ends with this process. False: it did not come to that. */
 bool served_begin(struct served *served, const char *service, const char *listen);
+
+/* Where it likes, with options of its own; the last of them NULL. */
+bool served_begin_with(struct served *served, const char *service, const char *const *options);
 
 /* The same, with no more than so many descriptors. */
 bool served_begin_limited(struct served *served, const char *service, unsigned descriptors);

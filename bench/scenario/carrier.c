@@ -133,7 +133,7 @@ int carrier_run(struct carrier *c)
 {
 	struct io_done done[CARRIER_BATCH];
 
-	while (c->alive) {
+	while (c->alive && !c->stop) {
 		int n;
 
 		resume_woken(c);

@@ -19,6 +19,7 @@ struct carrier {
 	uint32_t *woken; /* [count]: a ring of those that others have woken */
 	uint32_t woken_at, woken_count;
 	struct thread_mark *mark; /* of the thread, or NULL */
+	bool stop;                /* set by a coroutine: carrier_run returns, whoever is left */
 };
 
 /* Opens count coroutines over an engine that serves need; on the thread that will run them. 0, or
@@ -38,7 +39,7 @@ int32_t carrier_do(struct carrier *c, struct io_req request);
 int32_t carrier_rest(struct carrier *c);
 void carrier_wake(struct carrier *c, uint32_t index, int32_t result);
 
-/* Runs until all coroutines have ended. 0, or -errno: the engine broke. */
+/* Runs until all coroutines have ended, or one has set stop. 0, or -errno: the engine broke. */
 int carrier_run(struct carrier *c);
 
 #endif
