@@ -319,21 +319,14 @@ static int file_test(const struct archive *a, const struct archive_file *file, c
 
 	if (n)
 		return n;
-	while ((n = unpack_take(&unpack, plain, PIECE_BYTES)) > 0 ||
-	       (n == 0 && unpack_wants(&unpack))) {
-		const uint64_t wants = unpack_wants(&unpack);
-		ssize_t got;
-
-		if (n)
+	do {
+		n = unpack_take(&unpack, plain, PIECE_BYTES);
+		if (n || !unpack_wants(&unpack))
 			continue;
-		got = pread(a->fd, packed, wants < PIECE_BYTES ? wants : PIECE_BYTES,
-		            (off_t)(file->offset + unpack.packed_bytes));
-		if (got <= 0) {
-			n = got ? -errno : -EBADMSG;
-			break;
-		}
-		unpack_feed(&unpack, packed, (size_t)got);
-	}
+		n = unpack_read(&unpack, a->fd, packed, PIECE_BYTES);
+		if (n == 0)
+			n = -EBADMSG;
+	} while (n > 0);
 	unpack_close(&unpack);
 	return n;
 }

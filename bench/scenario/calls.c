@@ -10,6 +10,7 @@
 
 #include "bench/environment.h"
 #include "bench/message.h"
+#include "bench/scenario/crew.h"
 #include "bench/witness.h"
 
 const char *const calls_form_names[] = {"socket", "shared", "timer", NULL};
@@ -112,51 +113,15 @@ int calls_thread_start(struct board_side *side, void *(*body)(void *), void *arg
 	return -error;
 }
 
-/* Threads that take the next call until there is none. */
-struct crew {
-	struct board_side *side;
-	const struct calls *calls;
-	uint32_t next;    /* atomic */
-	uint32_t resting; /* threads that are done */
-};
-
-static void *crew_work(void *argument)
+static void make_call(struct board_side *side, struct caller *caller, uint32_t id)
 {
-	struct crew *crew = argument;
-	const struct calls *calls = crew->calls;
-	struct caller caller;
-	uint32_t id;
-
-	board_thread_begin(crew->side, calls->threads ? KIND_POOL : KIND_APPLICATION,
-	                   calls->threads ? "pool" : "caller");
-	if (caller_open(&caller) != 0) {
-		board_break(crew->side, false, "no memory for a thread's calls");
-		return NULL;
-	}
-	while ((id = __atomic_fetch_add(&crew->next, 1, __ATOMIC_RELAXED)) < calls->count) {
-		call_make(crew->side, &caller, calls, id);
-		if (!calls->threads)
-			break;
-	}
-	caller_close(&caller);
-	board_rest(crew->side, &crew->resting);
-	return NULL;
+	call_make(side, caller, side->own, id);
 }
 
-/* The first thread only waits for the end of all: it is the experiment's, and idle. */
 int calls_by_threads(struct board_side *side)
 {
 	const struct calls *calls = side->own;
-	struct crew *crew = calloc(1, sizeof *crew);
-	const uint32_t count = calls->threads ? calls->threads : calls->count;
-	int error = crew ? 0 : -ENOMEM;
+	const struct crew crew = {.side = side, .count = calls->count, .call = make_call};
 
-	board_ready(side);
-	if (crew)
-		*crew = (struct crew){.side = side, .calls = calls};
-	for (uint32_t i = 0; i < count && !error; i++)
-		error = calls_thread_start(side, crew_work, crew, i, count);
-	if (!error)
-		board_await(&crew->resting, count);
-	return error; /* the threads end with the process */
+	return crew_by_threads(&crew, calls->threads);
 }

@@ -9,7 +9,7 @@
 #include "bench/nearest.h"
 #include "bench/units.h"
 
-const struct scenario *const scenario_table[] = {&scenario_blocking_calls, NULL};
+const struct scenario *const scenario_table[] = {&scenario_blocking_calls, &scenario_upload, NULL};
 
 enum { WORD_SIZE = 64, NAMES_MAX = 64 };
 

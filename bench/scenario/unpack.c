@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 int unpack_open(struct unpack *u, const struct archive_file *file)
 {
@@ -31,6 +32,19 @@ void unpack_feed(struct unpack *u, const void *data, size_t bytes)
 	u->stream.next_in = (void *)(uintptr_t)data;
 	u->stream.avail_in = (uInt)bytes;
 	u->packed_bytes += bytes;
+}
+
+int unpack_read(struct unpack *u, int archive, void *data, size_t size)
+{
+	const uint64_t wants = unpack_wants(u), offset = u->file->offset + u->packed_bytes;
+	ssize_t n;
+
+	do
+		n = pread(archive, data, wants < size ? wants : size, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	if (n > 0)
+		unpack_feed(u, data, (size_t)n);
+	return n < 0 ? -errno : (int)n;
 }
 
 /* Fills what it can of the stream's output. 0 or -EBADMSG. */

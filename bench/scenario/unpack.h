@@ -31,6 +31,10 @@ uint64_t unpack_wants(const struct unpack *u);
  * only after unpack_take has given 0. */
 void unpack_feed(struct unpack *u, const void *data, size_t bytes);
 
+/* Reads them from the archive into data, by a call that blocks, and feeds them. Bytes; 0: the
+ * archive is cut short; -errno. */
+int unpack_read(struct unpack *u, int archive, void *data, size_t size);
+
 /* Unpacks into data: how many bytes; 0: it wants more, or, where it wants none, the file is whole;
  * -EBADMSG: damaged. */
 int unpack_take(struct unpack *u, void *data, size_t size);
