@@ -98,7 +98,7 @@ static const char *packing_wrong(const struct archive_entry *entry)
 	if (entry->flags & (FLAG_ENCRYPTED | FLAG_STRONGLY | FLAG_MASKED))
 		return "it is encrypted: unpack it, and pack it again without a password";
 	if (entry->method != ARCHIVE_STORED && entry->method != ARCHIVE_DEFLATED)
-		return "it is packed by a method other than deflate: pack it again (zip -Z deflate)";
+		return "its method is not deflate: pack it again (zip -Z deflate)";
 	if (entry->method == ARCHIVE_STORED && entry->bytes != entry->packed_bytes)
 		return "it is stored, and has two lengths: damaged";
 	if (entry->bytes > ARCHIVE_RATIO_FREE_BYTES &&
@@ -153,11 +153,10 @@ static int neighbours_check(const struct archive_directory *d, const struct arch
 	for (uint32_t i = 0; i < d->count; i++)
 		if (sorted[i]->offset + sorted[i]->packed_bytes >
 		    (i + 1 < d->count ? sorted[i + 1]->begin : d->begin)) {
-			snprintf(
-			    why, ARCHIVE_WHY_SIZE,
-			    "refused: the entry '%s' overlaps another one, or the directory: a zip bomb, or "
-			    "damaged",
-			    name_shown(sorted[i], shown));
+			snprintf(why, ARCHIVE_WHY_SIZE,
+			         "refused: the entry '%s' overlaps another one, or the "
+			         "directory: a zip bomb, or damaged",
+			         name_shown(sorted[i], shown));
 			return -EBADMSG;
 		}
 	qsort(sorted, d->count, sizeof *sorted, by_name);
