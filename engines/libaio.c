@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -116,12 +117,18 @@ static void libaio_free(struct engine *e)
 static int libaio_set_up(struct engine *e, char why[ENGINE_WHY_SIZE])
 {
 	struct libaio *a = e->state;
+	char limit[32];
 	int error = io_setup((int)e->config.slots, &a->context);
 
 	if (error)
 		return libaio_refused(error, e->config.slots, why);
 	error = libaio_try_poll(a);
-	if (error)
+	if (error == -EMFILE)
+		engine_reason(why, error,
+		              "libaio: cannot try a poll: RLIMIT_NOFILE is %s and every descriptor"
+		              " is taken; raise it with ulimit -n",
+		              engine_limit(RLIMIT_NOFILE, false, limit));
+	else if (error)
 		engine_reason(why, error, "libaio: cannot try a poll: %s", strerror(-error));
 	else if (libaio_ring(a)->magic != LIBAIO_RING_MAGIC || libaio_ring(a)->incompat)
 		error = engine_reason(why, -EOPNOTSUPP,

@@ -44,6 +44,11 @@ static inline bool uring_is(const struct engine *e, enum uring_variant variant)
 int uring_open(struct engine *e, char why[ENGINE_WHY_SIZE]);
 void uring_teardown(struct uring *u);
 
+/* Lays the slot's request down. A polled ring refuses all but transfers: they go as NOPs, and get
+ * their error at the end. */
+void uring_prepare(struct engine *e, struct io_uring_sqe *sqe, uint32_t slot);
+bool uring_unserved(const struct engine *e, const struct io_req *r);
+
 /* Ends the wait of the thread in reap, or its next one; from the submitting side. */
 void uring_wake(struct engine *e);
 

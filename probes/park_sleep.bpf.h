@@ -55,6 +55,7 @@ static long frame_look(uint32_t index, struct frame_search *search)
 		below >>= 63;
 		barrier_var(below);
 		at += step & (below - 1);
+		barrier_var(at); /* or the mask above is left out, which Linux 6.1 wants to see */
 	}
 	at &= PARK_FUNCTIONS - 1;
 	if (address < knobs.functions[at].begin || address >= knobs.functions[at].end)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/run.h"
+#include "engines/engine.h"
 #include "tests/test.h"
 
 /* The child of parent whose command is name, or 0. */
@@ -94,6 +95,55 @@ TEST(run, fails_and_says_so_when_the_measured_process_is_killed)
 		CHECK_CONTAINS(result.why, "killed by signal 9");
 		run_result_free(&result);
 	}
+}
+
+/* Stops and continues the measured process again and again, until it is killed itself. */
+static pid_t stopper_fork(void)
+{
+	const pid_t parent = getpid(), stopper = fork();
+
+	while (stopper == 0) {
+		const pid_t subject = find_child(parent, "iostudy-subject");
+
+		if (subject) {
+			kill(subject, SIGSTOP);
+			usleep(3000);
+			kill(subject, SIGCONT);
+		}
+		usleep(7000);
+	}
+	return stopper;
+}
+
+/* Of all signals these interrupt calls that no handler would: each wait ends with EINTR. */
+TEST(run, goes_on_when_the_measured_process_is_stopped_and_continued)
+{
+	static volatile sig_atomic_t never;
+	const struct run_options options = {.probe = "none", .signal = &never};
+	const pid_t stopper = stopper_fork();
+
+	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
+		struct run_result result;
+		struct plan plan;
+
+		if (!((*ops)->caps & (ENGINE_SOCKETS | ENGINE_TIMERS)))
+			continue;
+		plan_default(&plan);
+		snprintf(plan.engine, sizeof plan.engine, "%s", (*ops)->name);
+		snprintf(plan.workload, sizeof plan.workload, "%s",
+		         (*ops)->caps & ENGINE_SOCKETS ? "socket-delay" : "timer-delay");
+		plan.delay_min_ns = plan.delay_max_ns = 2000000;
+		plan.depth = 4;
+		plan.operations = 200;
+		run_execute(&plan, &options, &result);
+		CHECK_MESSAGE(result.status == OUTCOME_OK, "%s: %s", (*ops)->name, result.why);
+		CHECK_EQUAL(result.measured.operations, 200);
+		CHECK_EQUAL(result.measured.wrong, 0);
+		CHECK_EQUAL(result.measured.failed, 0);
+		run_result_free(&result);
+	}
+	kill(stopper, SIGKILL);
+	waitpid(stopper, NULL, 0);
 }
 
 TEST(run, ends_by_itself_after_so_many_operations)

@@ -3,6 +3,7 @@
  * with errors, with large sectors. Each ends its run with its place and the reason, status 1.
  */
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -106,11 +107,14 @@ static void check_disk_error(const char *workload, const char *device, const cha
 		CHECK_STRING(cli_text(run, "status"), "failed");
 		CHECK_CONTAINS(cli_text(run, "why"), what);
 		CHECK_CONTAINS(cli_text(run, "why"), error);
+		CHECK_MESSAGE(isnan(cli_number(run, "summary.iops")), "%s has a rate of %g",
+		              cli_text(run, "plan.engine"), cli_number(run, "summary.iops"));
 	}
 	json_decref(runs);
 }
 
-/* A disk whose second half is missing, and a thin one that has no room for what is written. */
+/* A disk whose second half is missing, a thin one that has no room for what is written, and one
+ * that takes no writes. */
 TEST(disk_errors, an_error_of_the_disk_is_named_with_its_place)
 {
 	struct scratch disk;
@@ -126,6 +130,12 @@ TEST(disk_errors, an_error_of_the_disk_is_named_with_its_place)
 		SKIP("%s", why);
 	check_disk_error("disk-randwrite", disk.device, "write at offset",
 	                 "No space left on device", "--overwrite");
+	scratch_close(&disk);
+	if (!scratch_open_unwritable(&disk, 8 << 20, why))
+		SKIP("%s", why);
+	check_disk_error("disk-randwrite", disk.device, "write at offset", "Input/output error",
+	                 "--overwrite");
+	check_disk_error("disk-fsync", disk.device, "offset", "Input/output error", "--overwrite");
 	scratch_close(&disk);
 }
 

@@ -259,8 +259,8 @@ static void *drain(void *argument)
 	const int *fd = argument;
 	char data[65536];
 
-	while (recv(*fd, data, sizeof data, 0) > 0)
-		;
+	while (recv(*fd, data, sizeof data, 0) > 0 || errno == EINTR)
+		errno = 0;
 	return NULL;
 }
 

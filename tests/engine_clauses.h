@@ -56,4 +56,8 @@ void clause_shutdown_recv(const struct engine_ops *ops);
 void clause_shutdown_accept(const struct engine_ops *ops);
 void clause_shutdown_connect(const struct engine_ops *ops);
 
+/* clauses_weather.c: what happens to the whole process */
+void clause_signal_storm(const struct engine_ops *ops);
+void clause_no_descriptor(const struct engine_ops *ops);
+
 #endif

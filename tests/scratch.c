@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -69,6 +70,35 @@ bool scratch_open(struct scratch *disk, uint64_t bytes, uint32_t sector_bytes, b
 		return true;
 	snprintf(why, 200, "a loop device cannot be had here: %s", strerror(-disk->fd));
 	disk->device[0] = 0;
+	scratch_close(disk);
+	return false;
+}
+
+/* The loop device was attached while its memory could still be written to. */
+bool scratch_open_unwritable(struct scratch *disk, uint64_t bytes, char why[200])
+{
+	const int memory = memfd_create("iostudy-test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	*disk = (struct scratch){.fd = -1};
+	if (!process_is_root()) {
+		snprintf(why, 200, "a loop device needs root");
+	} else if (memory >= 0 && ftruncate(memory, (off_t)bytes) == 0) {
+		snprintf(disk->image, sizeof disk->image, "/proc/self/fd/%d", memory);
+		disk->fd = attach(disk, 512);
+		if (disk->fd < 0)
+			snprintf(why, 200, "a loop device cannot be had here: %s",
+			         strerror(-disk->fd));
+		else if (fcntl(memory, F_ADD_SEALS, F_SEAL_WRITE) != 0)
+			snprintf(why, 200, "its memory cannot be sealed: %s", strerror(errno));
+		else
+			*why = 0;
+	} else {
+		snprintf(why, 200, "no memory for a disk: %s", strerror(errno));
+	}
+	if (memory >= 0)
+		close(memory);
+	if (disk->fd >= 0 && !*why)
+		return true;
 	scratch_close(disk);
 	return false;
 }

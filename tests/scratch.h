@@ -23,6 +23,9 @@ struct scratch {
 bool scratch_open(struct scratch *disk, uint64_t bytes, uint32_t sector_bytes, bool small,
                   char why[200]);
 
+/* A disk in memory, empty, to which each write fails with EIO. False: why it cannot be had here. */
+bool scratch_open_unwritable(struct scratch *disk, uint64_t bytes, char why[200]);
+
 /* Makes a file system of that kind on it with mkfs.KIND and options (or ""), and mounts it. */
 bool scratch_mount(struct scratch *disk, const char *kind, const char *options, char why[200]);
 
