@@ -28,7 +28,7 @@ LIBS     := -luring -laio -lbpf -ljansson -linih -lhttp_parser -lzip -lz -lm \
 PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libaio-dev \
             libboost-context-dev libhttp-parser-dev libzip-dev zlib1g-dev \
             libjansson-dev libinih-dev libgtest-dev linux-libc-dev
-TEST_PACKAGES := locales e2fsprogs xfsprogs btrfs-progs chromium-headless-shell
+TEST_PACKAGES := locales iproute2 e2fsprogs xfsprogs btrfs-progs chromium-headless-shell
 PAGE_PACKAGES := nodejs npm
 LINT_PACKAGES := clang-format mandoc
 TIDY_PACKAGES := clang-tidy

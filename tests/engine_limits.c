@@ -286,9 +286,8 @@ TEST(engine_limits, names_the_limit_of_descriptors)
 	                                     "posix-aio-signal", "null", NULL};
 
 	for (const struct engine_ops *const *ops = engine_table; *ops; ops++) {
-		/* epoll needs two */
 		int (*const arrange[])(void) = {no_descriptors, one_descriptor};
-		const int tries = strcmp((*ops)->name, "epoll") == 0 ? 2 : 1;
+		const int tries = strcmp((*ops)->name, "epoll") == 0 ? 2 : 1; /* it needs two */
 		bool needs = true;
 
 		for (const char *const *name = frugal; *name; name++)

@@ -43,6 +43,7 @@ struct process {
 	} limits[PROCESS_LIMITS_MAX];
 	unsigned limit_count;
 	uid_t user; /* not 0: as this user, without groups and capabilities (we must be root) */
+	pid_t network_of; /* not 0: in the network of this process (we must be root) */
 	long denied[PROCESS_DENIED_MAX]; /* numbers of system calls that answer EPERM */
 	unsigned denied_count;
 	int signal;              /* not 0: sent to the program (not to its children) */

@@ -12,6 +12,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,20 @@ static void user_set(const struct process *p, const struct process_pipes *pipes)
 		fail(pipes, "becoming another user");
 }
 
+static void network_enter(const struct process *p, const struct process_pipes *pipes)
+{
+	char path[64];
+	int fd;
+
+	if (p->network_of == 0)
+		return;
+	snprintf(path, sizeof path, "/proc/%d/ns/net", p->network_of);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || setns(fd, CLONE_NEWNET) != 0)
+		fail(pipes, "entering another network");
+	close(fd);
+}
+
 static void filter_set(const struct process *p, const struct process_pipes *pipes)
 {
 	struct sock_filter code[2 * PROCESS_DENIED_MAX + 2];
@@ -142,6 +157,7 @@ void process_become(const struct process *p, const struct process_pipes *pipes)
 		if (setrlimit(p->limits[i].resource, &limit) != 0)
 			fail(pipes, "setrlimit");
 	}
+	network_enter(p, pipes);
 	user_set(p, pipes);
 	filter_set(p, pipes);
 	if (program_fd >= 0)
