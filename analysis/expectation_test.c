@@ -48,40 +48,65 @@ static bool is_one_of(const struct expectation_runs *r, const struct run_view *v
 	       (!r->beyond_queue || v->depth > v->nr_requests) && place_is(v, r->place);
 }
 
-/* What can be told without reading the whole run, of which there may be thousands. */
-static bool may_be(const struct expectation_runs *r, const json_t *run)
+static bool can_tell(const struct expectation *e, const struct run_view *v)
 {
-	const json_t *plan = json_object_get(run, "plan");
-	const char *engine = json_string_value(json_object_get(plan, "engine"));
-	const char *workload = json_string_value(json_object_get(plan, "workload"));
-
-	return (!r->engine || name_is(engine, r->engine)) &&
-	       (!r->workload || name_is(workload, r->workload));
+	return !view_has_failed(v) && v->status != VIEW_INTERRUPTED &&
+	       (v->status != VIEW_SKIPPED || e->measure == figure_refused);
 }
 
-/* The figures of the runs that test it. runs: how many there were, measured or not. */
-static size_t figures_take(const struct expectation *e, const struct expectation_runs *which,
-                           json_t *const *runs, size_t count, double *figures, size_t *found)
+static int tally_add(struct expectation_tally *tally, double figure)
 {
-	char why[RUN_WHY_SIZE];
-	struct summary summary;
-	struct run_view view;
-	size_t n = 0;
-
-	*found = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!may_be(which, runs[i]) || run_view_read(&view, runs[i], why) != 0 ||
-		    !is_one_of(which, &view) || view_has_failed(&view) ||
-		    view.status == VIEW_INTERRUPTED ||
-		    (view.status == VIEW_SKIPPED && e->measure != figure_refused))
-			continue;
-		++*found;
-		summary_compute(&summary, &view);
-		const double figure = e->measure(&view, &summary, runs[i]);
-		if (!isnan(figure))
-			figures[n++] = figure;
+	tally->runs++;
+	if (isnan(figure))
+		return 0;
+	if (tally->count == tally->room) {
+		const size_t room = tally->room ? 2 * tally->room : 16;
+		double *figures = realloc(tally->figures, room * sizeof *figures);
+		if (!figures)
+			return -ENOMEM;
+		tally->figures = figures;
+		tally->room = room;
 	}
-	return n;
+	tally->figures[tally->count++] = figure;
+	return 0;
+}
+
+static size_t expectations_count(void)
+{
+	size_t count = 0;
+
+	while (expectations[count].number)
+		count++;
+	return count;
+}
+
+int expectations_add(struct expectation_tests *tests, const struct run_view *view,
+                     const struct summary *summary, const json_t *run)
+{
+	int err = 0;
+
+	if (!tests->tallies)
+		tests->tallies = calloc(2 * expectations_count(), sizeof *tests->tallies);
+	if (!tests->tallies)
+		return -ENOMEM;
+	for (size_t i = 0; !err && expectations[i].number; i++) {
+		const struct expectation *e = &expectations[i];
+		const struct expectation_runs *which[] = {&e->runs, e->against};
+
+		for (size_t k = 0; !err && k < 2 && !e->untestable; k++)
+			if (which[k] && is_one_of(which[k], view) && can_tell(e, view))
+				err = tally_add(&tests->tallies[2 * i + k],
+				                e->measure(view, summary, run));
+	}
+	return err;
+}
+
+void expectations_free(struct expectation_tests *tests)
+{
+	for (size_t i = 0; tests->tallies && i < 2 * expectations_count(); i++)
+		free(tests->tallies[i].figures);
+	free(tests->tallies);
+	*tests = (struct expectation_tests){NULL};
 }
 
 /* "run uring disk-randread --wait compute --direct 1, depth 16 to 64, on a disk". */
@@ -144,20 +169,18 @@ static void decide(const struct expectation *e, struct expectation_result *resul
 	}
 }
 
-static int test_ratio(const struct expectation *e, json_t *const *runs, size_t count,
-                      double *figures, struct expectation_result *result)
+static int test_ratio(const struct expectation *e, const struct expectation_tally *of,
+                      const struct expectation_tally *against, struct expectation_result *result)
 {
-	double *others = figures + count;
 	struct comparison c;
-	size_t found, n;
 
-	n = figures_take(e, e->against, runs, count, others, &found);
-	if (!n) {
-		result->runs = found;
+	if (!against->count) {
+		result->runs = against->runs;
 		say_untested(e, e->against, result);
 		return 0;
 	}
-	if (comparison_make(&c, others, n, figures, result->measured, false) != 0)
+	if (comparison_make(&c, against->figures, against->count, of->figures, of->count, false) !=
+	    0)
 		return -ENOMEM;
 	const struct interval interval = comparison_interval(&c, 1 - confidence);
 	result->figure = c.estimate;
@@ -168,29 +191,28 @@ static int test_ratio(const struct expectation *e, json_t *const *runs, size_t c
 	return 0;
 }
 
-int expectation_test(const struct expectation *e, json_t *const *runs, size_t count,
+int expectation_test(const struct expectation *e, const struct expectation_tests *tests,
                      struct expectation_result *result)
 {
-	double *figures = calloc(2 * count + 1, sizeof *figures);
-	int err = 0;
+	static const struct expectation_tally none[2];
+	const struct expectation_tally *of = tests->tallies
+	                                         ? &tests->tallies[2 * (e - expectations)]
+	                                         : none;
 
 	*result = (struct expectation_result){.figure = NAN, .low = NAN, .high = NAN};
-	if (!figures)
-		return -ENOMEM;
-	if (!e->untestable)
-		result->measured = figures_take(e, &e->runs, runs, count, figures, &result->runs);
-	if (!result->measured) {
+	result->runs = of->runs;
+	result->measured = of->count;
+	if (!of->count) {
 		say_untested(e, &e->runs, result);
-	} else if (e->against) {
-		err = test_ratio(e, runs, count, figures, result);
-	} else {
-		const struct interval interval = statistics_median_interval(
-		    figures, result->measured, confidence);
-		result->figure = statistics_median(figures, result->measured);
-		result->low = interval.low;
-		result->high = interval.high;
-		decide(e, result);
+		return 0;
 	}
-	free(figures);
-	return err;
+	if (e->against)
+		return test_ratio(e, of, of + 1, result);
+	const struct interval interval = statistics_median_interval(of->figures, of->count,
+	                                                            confidence);
+	result->figure = statistics_median(of->figures, of->count);
+	result->low = interval.low;
+	result->high = interval.high;
+	decide(e, result);
+	return 0;
 }

@@ -60,8 +60,22 @@ struct expectation_result {
 	char why[300];            /* untested or undecided: why */
 };
 
-/* Tests one expectation on these runs. 0 or -ENOMEM. */
-int expectation_test(const struct expectation *expectation, json_t *const *runs, size_t count,
+/* What the runs told of each expectation, in their order; all zero before the first run. */
+struct expectation_tests {
+	struct expectation_tally {
+		double *figures;
+		size_t count, room;
+		size_t runs; /* that test it, whether they measured it or not */
+	} * tallies;         /* two for each: of its runs, and of those it is held against */
+};
+
+/* Takes a run, whose view and summary these are. 0 or -ENOMEM. */
+int expectations_add(struct expectation_tests *tests, const struct run_view *view,
+                     const struct summary *summary, const json_t *run);
+void expectations_free(struct expectation_tests *tests);
+
+/* Tests one of expectations[] on the runs taken. 0 or -ENOMEM. */
+int expectation_test(const struct expectation *expectation, const struct expectation_tests *tests,
                      struct expectation_result *result);
 
 #endif

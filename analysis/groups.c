@@ -131,8 +131,7 @@ static void cell_finish(struct cell *cell, struct summary *summaries, const size
 }
 
 /* Sorts the numbers of the runs by their cells, and finishes each cell. */
-static void cells_finish(struct groups *g, struct summary *summaries, size_t *places,
-                         double *samples)
+static void cells_finish(struct groups *g, size_t *places, double *samples)
 {
 	size_t at = 0;
 
@@ -144,42 +143,40 @@ static void cells_finish(struct groups *g, struct summary *summaries, size_t *pl
 		if (g->cell_of[i] != SIZE_MAX)
 			places[g->cells[g->cell_of[i]].group++] = i;
 	for (size_t c = 0; c < g->cell_count; c++)
-		cell_finish(&g->cells[c], summaries, places + g->cells[c].group - g->cells[c].runs,
-		            samples);
+		cell_finish(&g->cells[c], g->summaries,
+		            places + g->cells[c].group - g->cells[c].runs, samples);
 }
 
-/* Puts run number i into a cell; SIZE_MAX when it cannot be read, or is a twin. */
-static size_t cell_find(struct groups *g, const json_t *run, struct summary *summary)
+/* That run speaks for the cell. */
+static void cell_take(struct cell *cell, json_t *run, const struct run_view *view)
 {
-	char why[RUN_WHY_SIZE], settings[GROUP_KEY_SIZE];
-	struct run_view view;
+	json_decref(cell->run);
+	cell->run = json_incref(run);
+	cell->view = *view;
+}
+
+/* Puts a run into a cell, for which there is room. */
+static size_t cell_find(struct groups *g, json_t *run, const struct run_view *view)
+{
+	char settings[GROUP_KEY_SIZE];
 	size_t c = 0;
 
-	if (run_view_read(&view, run, why) != 0) {
-		g->unreadable++;
-		return SIZE_MAX;
-	}
-	if (view.twin) {
-		g->twins++;
-		return SIZE_MAX;
-	}
-	summary_compute(summary, &view);
-	settings_key(&view, settings);
-	while (c < g->cell_count && !cell_holds(&g->cells[c], &view, settings))
+	settings_key(view, settings);
+	while (c < g->cell_count && !cell_holds(&g->cells[c], view, settings))
 		c++;
 	struct cell *cell = &g->cells[c];
 	if (c == g->cell_count) {
-		*cell = (struct cell){.run = run, .view = view};
+		*cell = (struct cell){.run = NULL};
+		cell_take(cell, run, view);
 		memcpy(cell->settings, settings, sizeof settings);
 		g->cell_count++;
-	} else if (!cell->measured && measured(&view)) {
-		cell->run = run;
-		cell->view = view;
+	} else if (!cell->measured && measured(view)) {
+		cell_take(cell, run, view);
 	}
 	cell->runs++;
-	cell->measured += measured(&view);
+	cell->measured += measured(view);
 	g->repeated |= cell->measured > 1;
-	g->many_engines |= !same(view.engine, g->cells[0].view.engine);
+	g->many_engines |= !same(view->engine, g->cells[0].view.engine);
 	return c;
 }
 
@@ -203,40 +200,98 @@ static void groups_assign(struct groups *g, bool *refused)
 	}
 }
 
-int groups_make(struct groups *g, json_t *const *runs, size_t count)
+static size_t room_after(size_t room)
 {
-	const size_t room = count ? count : 1;
+	return room ? 2 * room : 64;
+}
 
-	*g = (struct groups){.run_count = count};
-	g->cells = calloc(room, sizeof g->cells[0]);
-	g->groups = calloc(room, sizeof g->groups[0]);
-	struct summary *summaries = calloc(room, sizeof summaries[0]);
-	g->cell_of = calloc(room, sizeof g->cell_of[0]);
-	size_t *places = calloc(room, sizeof places[0]);
-	double *samples = calloc(room, sizeof samples[0]);
-	bool *refused = calloc(room, sizeof refused[0]);
-	const bool enough = g->cells && g->groups && g->cell_of && summaries && places && samples &&
-	                    refused;
-
-	if (enough) {
-		for (size_t i = 0; i < count; i++)
-			g->cell_of[i] = cell_find(g, runs[i], &summaries[i]);
-		cells_finish(g, summaries, places, samples);
-		groups_assign(g, refused);
-	} else {
-		groups_free(g);
+/* Room for one run more, which may be a cell of its own. */
+static int room_make(struct groups *g)
+{
+	if (g->run_count == g->run_room) {
+		const size_t room = room_after(g->run_room);
+		size_t *cell_of = realloc(g->cell_of, room * sizeof *cell_of);
+		if (cell_of)
+			g->cell_of = cell_of;
+		struct summary *summaries = realloc(g->summaries, room * sizeof *summaries);
+		if (summaries)
+			g->summaries = summaries;
+		if (!cell_of || !summaries)
+			return -ENOMEM;
+		g->run_room = room;
 	}
-	free(summaries);
+	if (g->cell_count == g->cell_room) {
+		const size_t room = room_after(g->cell_room);
+		struct cell *cells = realloc(g->cells, room * sizeof *cells);
+		if (!cells)
+			return -ENOMEM;
+		g->cells = cells;
+		g->cell_room = room;
+	}
+	return 0;
+}
+
+int groups_add(struct groups *g, json_t *run, const struct run_view *view,
+               const struct summary *summary)
+{
+	if (room_make(g) != 0)
+		return -ENOMEM;
+	g->twins += view->twin != NULL;
+	g->summaries[g->run_count] = *summary;
+	g->cell_of[g->run_count] = view->twin ? SIZE_MAX : cell_find(g, run, view);
+	g->run_count++;
+	return 0;
+}
+
+int groups_finish(struct groups *g)
+{
+	const size_t runs = g->run_count + 1, cells = g->cell_count + 1;
+	size_t *places = calloc(runs, sizeof places[0]);
+	double *samples = calloc(runs, sizeof samples[0]);
+	bool *refused = calloc(cells, sizeof refused[0]);
+
+	g->groups = calloc(cells, sizeof g->groups[0]);
+	const bool enough = g->groups && places && samples && refused;
+	if (enough) {
+		cells_finish(g, places, samples);
+		groups_assign(g, refused);
+	}
 	free(places);
 	free(samples);
 	free(refused);
 	return enough ? 0 : -ENOMEM;
 }
 
+int groups_make(struct groups *g, json_t *const *runs, size_t count)
+{
+	char why[RUN_WHY_SIZE];
+	struct summary summary;
+	struct run_view view;
+	int err = 0;
+
+	*g = (struct groups){.run_count = 0};
+	for (size_t i = 0; !err && i < count; i++) {
+		if (run_view_read(&view, runs[i], why) != 0) {
+			g->unreadable++;
+			continue;
+		}
+		summary_compute(&summary, &view);
+		err = groups_add(g, runs[i], &view, &summary);
+	}
+	if (!err)
+		err = groups_finish(g);
+	if (err)
+		groups_free(g);
+	return err;
+}
+
 void groups_free(struct groups *g)
 {
+	for (size_t c = 0; c < g->cell_count; c++)
+		json_decref(g->cells[c].run);
 	free(g->cells);
 	free(g->groups);
 	free(g->cell_of);
+	free(g->summaries);
 	*g = (struct groups){0};
 }

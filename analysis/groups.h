@@ -14,7 +14,7 @@ enum { GROUP_KEY_SIZE = 600 };
 
 /* One engine, one workload, one setting; the medians of its repeats. */
 struct cell {
-	const json_t *run;      /* the first of them that measured something, else the first */
+	json_t *run;            /* the first of them that measured something, else the first */
 	struct run_view view;   /* of that run */
 	struct summary summary; /* of each quantity the median */
 	double iops_deviation, held_deviation, cpu_deviation; /* standard; NaN for one run */
@@ -32,8 +32,9 @@ struct group {
 struct groups {
 	struct cell *cells;
 	struct group *groups;
-	size_t *cell_of; /* by the number of a run; SIZE_MAX: it stands in none */
-	size_t cell_count, group_count, run_count;
+	size_t *cell_of;           /* by the number of a run; SIZE_MAX: it stands in none */
+	struct summary *summaries; /* by the number of a run */
+	size_t cell_count, cell_room, group_count, run_count, run_room;
 	bool many_engines; /* then the cells of a group differ by engine, else by workload and wait
 	                    */
 	bool repeated;     /* some cell holds more than one run */
@@ -41,8 +42,15 @@ struct groups {
 	size_t unreadable; /* runs that could not be read, and are left out */
 };
 
-/* 0 or -ENOMEM. The runs must outlive it. */
+/* 0 or -ENOMEM. */
 int groups_make(struct groups *groups, json_t *const *runs, size_t count);
+
+/* The same, a run at a time: it goes into a cell of *groups, all zero before the first. Of a cell's
+ * runs one is kept; view and summary are of that run, and needed for the call only. */
+int groups_add(struct groups *groups, json_t *run, const struct run_view *view,
+               const struct summary *summary);
+/* After the last: the medians of the cells, and their groups. */
+int groups_finish(struct groups *groups);
 void groups_free(struct groups *groups);
 
 #endif

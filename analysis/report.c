@@ -170,35 +170,33 @@ void report_bars(struct text *out, const struct groups *g)
 	}
 }
 
-char *report_markdown(json_t *const *runs, size_t count)
+char *report_markdown(const struct digest *digest)
 {
-	struct groups g;
+	const struct groups *g = &digest->groups;
 	struct text out = {0};
 	char answer[VERDICT_SIZE], escaped[REPORT_NAME_SIZE], sentence[240];
 
-	if (groups_make(&g, runs, count) != 0)
-		return NULL;
-	verdict_answer(&g, answer);
-	probe_sentence(&g, sentence, sizeof sentence);
+	verdict_answer(g, answer);
+	probe_sentence(g, sentence, sizeof sentence);
 	text_add(&out,
 	         "# Which threads waited for the I/O?\n\n**%s**\n\n%s %zu runs in %zu cells.\n\n",
-	         report_escape(escaped, answer), sentence, g.run_count - g.twins, g.cell_count);
-	if (g.unreadable)
-		text_add(&out, "%zu runs could not be read and are left out.\n\n", g.unreadable);
-	report_results(&out, &g);
-	report_bars(&out, &g);
-	report_findings(&out, &g);
-	report_states(&out, &g);
-	report_probes(&out, &g);
-	report_completions(&out, &g);
-	report_arrivals(&out, &g);
-	report_workers(&out, &g);
-	if (report_expectations(&out, runs, count) != 0 || report_twins(&out, runs, count) != 0)
+	         report_escape(escaped, answer), sentence, g->run_count - g->twins, g->cell_count);
+	if (g->unreadable)
+		text_add(&out, "%zu runs could not be read and are left out.\n\n", g->unreadable);
+	report_results(&out, g);
+	report_bars(&out, g);
+	report_findings(&out, g);
+	report_states(&out, g);
+	report_probes(&out, g);
+	report_completions(&out, g);
+	report_arrivals(&out, g);
+	report_workers(&out, g);
+	if (report_expectations(&out, &digest->tests) != 0 ||
+	    report_twins(&out, &digest->twins) != 0)
 		out.broken = true;
-	report_environment(&out, &g);
-	report_method(&out, &g);
-	report_losses(&out, &g);
-	groups_free(&g);
+	report_environment(&out, g);
+	report_method(&out, g);
+	report_losses(&out, g);
 	if (out.broken)
 		text_free(&out);
 	return out.data;

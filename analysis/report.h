@@ -8,12 +8,12 @@
 #include <jansson.h>
 
 #include "analysis/format.h"
-#include "analysis/groups.h"
+#include "analysis/digest.h"
 
 enum { REPORT_NAME_SIZE = 1200 };
 
-/* The document in Markdown. The runs carry their findings. Free it with free(); NULL: no memory. */
-char *report_markdown(json_t *const *runs, size_t count);
+/* The document in Markdown. Free it with free(); NULL: no memory. */
+char *report_markdown(const struct digest *digest);
 
 /* A name that somebody else chose, so that neither Markdown nor HTML reads anything into it. */
 char *report_escape(char out[REPORT_NAME_SIZE], const char *name);
@@ -31,9 +31,9 @@ void report_method(struct text *out, const struct groups *groups);
 void report_losses(struct text *out, const struct groups *groups);
 
 /* What is said of Linux against what these runs measured. Returns 0 or -ENOMEM. */
-int report_expectations(struct text *out, json_t *const *runs, size_t count);
+int report_expectations(struct text *out, const struct expectation_tests *tests);
 /* The harness's floor and the probe's cost, from a study's twins; nothing without any. */
-int report_twins(struct text *out, json_t *const *runs, size_t count);
+int report_twins(struct text *out, const struct twins *twins);
 
 /* One row for each run and metric, RFC 4180; the first row names the columns. */
 void report_csv_head(struct text *out);

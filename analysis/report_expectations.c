@@ -42,7 +42,7 @@ static void row_add(struct text *out, const struct expectation *e,
 	         *r->why ? ": " : "", report_escape(escaped, *r->why ? r->why : " "));
 }
 
-int report_expectations(struct text *out, json_t *const *runs, size_t count)
+int report_expectations(struct text *out, const struct expectation_tests *tests)
 {
 	size_t verdicts[VERDICT_UNDECIDED + 1] = {0};
 	struct expectation_result result;
@@ -50,7 +50,7 @@ int report_expectations(struct text *out, json_t *const *runs, size_t count)
 	int err = 0;
 
 	for (const struct expectation *e = expectations; !err && e->number; e++) {
-		err = expectation_test(e, runs, count, &result);
+		err = expectation_test(e, tests, &result);
 		if (err)
 			break;
 		verdicts[result.verdict]++;

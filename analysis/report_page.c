@@ -50,14 +50,14 @@ static json_t *string_take(struct text *text)
 }
 
 /* What is prose in the document is prose here: the page sets its Markdown. */
-static int prose_set(json_t *data, const struct groups *g, json_t *const *runs, size_t count)
+static int prose_set(json_t *data, const struct digest *d)
 {
 	struct text environment = {0}, method = {0}, losses = {0}, twins = {0};
 
-	report_environment(&environment, g);
-	report_method(&method, g);
-	report_losses(&losses, g);
-	if (report_twins(&twins, runs, count) != 0)
+	report_environment(&environment, &d->groups);
+	report_method(&method, &d->groups);
+	report_losses(&losses, &d->groups);
+	if (report_twins(&twins, &d->twins) != 0)
 		twins.broken = true;
 	json_t *prose = json_pack("[o?, o?, o?, o?]", string_take(&environment),
 	                          string_take(&method), string_take(&twins), string_take(&losses));
@@ -74,30 +74,27 @@ static json_t *states_json(void)
 }
 
 /* The whole of the data. NULL: no memory. */
-static json_t *page_data(json_t *const *runs, size_t count)
+static json_t *page_data(const struct digest *d)
 {
-	struct groups g;
+	const struct groups *g = &d->groups;
 	char answer[VERDICT_SIZE], noise[VERDICT_SIZE], probe[240];
 
-	if (groups_make(&g, runs, count) != 0)
-		return NULL;
-	verdict_answer(&g, answer);
-	verdict_noise(&g, noise);
-	probe_sentence(&g, probe, sizeof probe);
+	verdict_answer(g, answer);
+	verdict_noise(g, noise);
+	probe_sentence(g, probe, sizeof probe);
 	json_t *data = json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "schema", "iostudy/page/1",
 	                         "answer", report_page_name(answer), "noise",
 	                         report_page_name(noise), "probe", report_page_name(probe),
-	                         "run_count", (json_int_t)(g.run_count - g.twins), "twin_count",
-	                         (json_int_t)g.twins, "unreadable", (json_int_t)g.unreadable);
+	                         "run_count", (json_int_t)(g->run_count - g->twins), "twin_count",
+	                         (json_int_t)g->twins, "unreadable", (json_int_t)g->unreadable);
 	int err = json_object_set_new(data, "states", states_json());
 	err |= json_object_set_new(data, "quantiles", report_page_quantiles());
-	err |= json_object_set_new(data, "groups", groups_json(&g));
+	err |= json_object_set_new(data, "groups", groups_json(g));
 	err |= json_object_set_new(data, "figures", report_page_figures());
-	err |= json_object_set_new(data, "cells", report_page_cells(&g, runs));
-	err |= json_object_set_new(data, "runs", report_page_runs(&g, runs));
-	err |= json_object_set_new(data, "facts", report_page_facts(runs, count));
-	err |= prose_set(data, &g, runs, count);
-	groups_free(&g);
+	err |= json_object_set_new(data, "cells", report_page_cells(d));
+	err |= json_object_set_new(data, "runs", report_page_runs(d));
+	err |= json_object_set_new(data, "facts", report_page_facts(&d->tests));
+	err |= prose_set(data, d);
 	if (err) {
 		json_decref(data);
 		return NULL;
@@ -141,10 +138,10 @@ static void data_add(struct text *out, const json_t *data)
 	free(json);
 }
 
-char *report_page(json_t *const *runs, size_t count, const char *page, size_t page_length)
+char *report_page(const struct digest *digest, const char *page, size_t page_length)
 {
 	const char *mark = memmem(page, page_length, REPORT_PAGE_MARK, strlen(REPORT_PAGE_MARK));
-	json_t *data = mark ? page_data(runs, count) : NULL;
+	json_t *data = mark ? page_data(digest) : NULL;
 	struct text out = {.broken = !data};
 
 	text_add(&out, "%.*s", mark ? (int)(mark - page) : 0, page);

@@ -150,9 +150,10 @@ static json_t *settings_json(const struct run_view *v)
 	return all;
 }
 
-static json_t *cell_json(const struct groups *g, json_t *const *runs, size_t c)
+static json_t *cell_json(const struct digest *d, size_t c)
 {
-	const struct cell *cell = &g->cells[c];
+	const struct cell *cell = &d->groups.cells[c];
+	const struct curve_pair *curves = c < d->curves.room ? &d->curves.cells[c] : NULL;
 	const struct run_view *v = &cell->view;
 	const char *why = v->why          ? v->why
 	                  : v->wrong > 0  ? "requests brought wrong data"
@@ -169,19 +170,19 @@ static json_t *cell_json(const struct groups *g, json_t *const *runs, size_t c)
 	    json_from_number(cell->iops_deviation), "settings", settings_json(v), "probe",
 	    cell->measured ? probe_json(view_headline(v), v) : json_null(), "findings",
 	    findings_json(cell, c >= CELLS_IN_FULL), "submitted",
-	    report_page_curve(g, runs, c, "latency_submitted_ns"));
+	    report_page_curve(curves ? &curves->submitted : NULL));
 
 	json_object_set_new(json, "scheduled",
-	                    report_page_curve(g, runs, c, "latency_scheduled_ns"));
+	                    report_page_curve(curves ? &curves->scheduled : NULL));
 	return json;
 }
 
-json_t *report_page_cells(const struct groups *g, json_t *const *runs)
+json_t *report_page_cells(const struct digest *d)
 {
 	json_t *all = json_array();
 
-	for (size_t c = 0; c < g->cell_count; c++)
-		if (json_array_append_new(all, cell_json(g, runs, c)) != 0) {
+	for (size_t c = 0; c < d->groups.cell_count; c++)
+		if (json_array_append_new(all, cell_json(d, c)) != 0) {
 			json_decref(all);
 			return NULL;
 		}
@@ -196,28 +197,27 @@ static const char *const run_figures[] = {"in_flight_mean",      "served_mean",
                                           "latency_max_ns",      "cpu_ns_per_operation"};
 enum { RUN_FIGURES = sizeof run_figures / sizeof run_figures[0] };
 
-/* {"figures": names, "rows": [[cell, repeat, status, lost, figures ...]]}; no row for twins. */
-json_t *report_page_runs(const struct groups *g, json_t *const *runs)
+json_t *report_page_run(const json_t *run, size_t cell)
 {
-	json_t *rows = json_array(), *names = json_array();
+	const json_t *summary = json_object_get(run, "summary");
+	const json_t *probe = json_array_get(json_object_get(run, "probes"), 0);
+	json_t *row = json_pack("[I, O?, O?, O?]", (json_int_t)cell,
+	                        json_object_get(json_object_get(run, "plan"), "repeat"),
+	                        json_object_get(run, "status"), json_object_get(probe, "lost"));
+
+	for (size_t f = 0; f < RUN_FIGURES; f++) {
+		json_t *value = json_object_get(summary, run_figures[f]);
+		json_array_append(row, value ? value : json_null());
+	}
+	return row;
+}
+
+/* {"figures": names, "rows": [[cell, repeat, status, lost, figures ...]]}; no row for twins. */
+json_t *report_page_runs(const struct digest *d)
+{
+	json_t *names = json_array();
 
 	for (size_t f = 0; f < RUN_FIGURES; f++)
 		json_array_append_new(names, json_string(run_figures[f]));
-	for (size_t i = 0; i < g->run_count; i++) {
-		const json_t *plan = json_object_get(runs[i], "plan");
-		const json_t *summary = json_object_get(runs[i], "summary");
-		const json_t *probe = json_array_get(json_object_get(runs[i], "probes"), 0);
-
-		if (g->cell_of[i] == SIZE_MAX)
-			continue;
-		json_t *row = json_pack(
-		    "[I, O?, O?, O?]", (json_int_t)g->cell_of[i], json_object_get(plan, "repeat"),
-		    json_object_get(runs[i], "status"), json_object_get(probe, "lost"));
-		for (size_t f = 0; f < RUN_FIGURES; f++) {
-			json_t *value = json_object_get(summary, run_figures[f]);
-			json_array_append(row, value ? value : json_null());
-		}
-		json_array_append_new(rows, row);
-	}
-	return json_pack("{s:o, s:o}", "figures", names, "rows", rows);
+	return json_pack("{s:o, s:O?}", "figures", names, "rows", d->rows);
 }

@@ -17,13 +17,13 @@ static json_t *fact_json(const struct expectation *e, const struct expectation_r
 	                 report_page_name(r->why));
 }
 
-json_t *report_page_facts(json_t *const *runs, size_t count)
+json_t *report_page_facts(const struct expectation_tests *tests)
 {
 	struct expectation_result result;
 	json_t *all = json_array();
 
 	for (const struct expectation *e = expectations; e->number; e++)
-		if (expectation_test(e, runs, count, &result) != 0 ||
+		if (expectation_test(e, tests, &result) != 0 ||
 		    json_array_append_new(all, fact_json(e, &result)) != 0) {
 			json_decref(all);
 			return NULL;

@@ -1,49 +1,70 @@
 /* The twins of a study's runs: what the harness and the probe cost. A part of the report. */
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/twins.h"
 #include "analysis/report.h"
 #include "analysis/statistics.h"
 
-struct twin_views {
-	struct run_view *views;
-	struct summary *summaries;
-	size_t count;
-};
-
-static int views_make(struct twin_views *t, json_t *const *runs, size_t count)
+/* FNV-1a over a string and its end. */
+static uint64_t key_mix(uint64_t key, const char *text)
 {
-	char why[RUN_WHY_SIZE];
+	do
+		key = (key ^ (unsigned char)*text) * 0x100000001b3ull;
+	while (*text++);
+	return key;
+}
 
-	*t = (struct twin_views){.views = calloc(count + 1, sizeof *t->views),
-	                         .summaries = calloc(count + 1, sizeof *t->summaries)};
-	if (!t->views || !t->summaries)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		if (run_view_read(&t->views[t->count], runs[i], why) == 0 &&
-		    t->views[t->count].status == VIEW_OK && t->views[t->count].cell) {
-			summary_compute(&t->summaries[t->count], &t->views[t->count]);
-			t->count++;
-		}
+/* The same for a run and its twins. */
+static uint64_t key_of(const struct run_view *v)
+{
+	uint64_t key = 0xcbf29ce484222325ull;
+
+	key = key_mix(key, v->study ? v->study : "");
+	key = key_mix(key, v->cell);
+	key = key_mix(key, v->host ? v->host : "");
+	return key ^ (uint64_t)(isnan(v->repeat) ? 0 : v->repeat) << 40;
+}
+
+int twins_add(struct twins *twins, const struct run_view *v, const struct summary *summary)
+{
+	if (v->status != VIEW_OK || !v->cell)
+		return 0;
+	if (twins->count == twins->room) {
+		const size_t room = twins->room ? 2 * twins->room : 64;
+		struct twin *all = realloc(twins->all, room * sizeof *all);
+		if (!all)
+			return -ENOMEM;
+		twins->all = all;
+		twins->room = room;
+	}
+	twins->all[twins->count++] = (struct twin){
+	    .key = key_of(v),
+	    .kind = !v->twin                       ? TWIN_OF_NONE
+	            : name_is(v->twin, "null")     ? TWIN_OF_NULL
+	            : name_is(v->twin, "no-probe") ? TWIN_OF_NO_PROBE
+	                                           : TWIN_OF_OTHER,
+	    .cpu_ns_per_operation = summary->cpu_ns_per_operation,
+	    .iops = summary->iops,
+	};
 	return 0;
 }
 
-static bool same(const char *a, const char *b)
+void twins_free(struct twins *twins)
 {
-	return a && b && strcmp(a, b) == 0;
+	free(twins->all);
+	*twins = (struct twins){NULL};
 }
 
-/* The run of which v is the twin, or SIZE_MAX. */
-static size_t partner_find(const struct twin_views *t, const struct run_view *v)
+/* The run of which it is the twin, or NULL. */
+static const struct twin *partner_find(const struct twins *twins, const struct twin *of)
 {
-	for (size_t i = 0; i < t->count; i++)
-		if (!t->views[i].twin && same(t->views[i].study, v->study) &&
-		    same(t->views[i].cell, v->cell) && same(t->views[i].host, v->host) &&
-		    t->views[i].repeat == v->repeat)
-			return i;
-	return (size_t)-1;
+	for (size_t i = 0; i < twins->count; i++)
+		if (twins->all[i].kind == TWIN_OF_NONE && twins->all[i].key == of->key)
+			return &twins->all[i];
+	return NULL;
 }
 
 static void line_add(struct text *out, const char *what, double *samples, size_t count, bool time)
@@ -62,68 +83,60 @@ static void line_add(struct text *out, const char *what, double *samples, size_t
 	text_add(out, ", %zu %s.\n", count, count == 1 ? "run" : "runs");
 }
 
-/* Quotients of the runs with a probe and their twins without. */
-static size_t quotients_take(const struct twin_views *t, size_t field, double *out)
+/* Of CPU time or of rates: the runs with a probe to their twins without. */
+static size_t quotients_take(const struct twins *twins, bool of_rates, double *out)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->count; i++) {
-		const size_t with = name_is(t->views[i].twin, "no-probe")
-		                        ? partner_find(t, &t->views[i])
-		                        : (size_t)-1;
-		if (with == (size_t)-1)
+	for (size_t i = 0; i < twins->count; i++) {
+		const struct twin *without = &twins->all[i];
+		const struct twin *with = without->kind == TWIN_OF_NO_PROBE
+		                              ? partner_find(twins, without)
+		                              : NULL;
+
+		if (!with)
 			continue;
-		out[n] = quotient(*summary_field(&t->summaries[with], field),
-		                  *summary_field(&t->summaries[i], field));
+		out[n] = of_rates
+		             ? quotient(with->iops, without->iops)
+		             : quotient(with->cpu_ns_per_operation, without->cpu_ns_per_operation);
 		n += !isnan(out[n]);
 	}
 	return n;
 }
 
-static size_t floor_take(const struct twin_views *t, double *out)
+static size_t floor_take(const struct twins *twins, double *out)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->count; i++) {
-		out[n] = t->summaries[i].cpu_ns_per_operation;
-		n += name_is(t->views[i].twin, "null") && !isnan(out[n]);
+	for (size_t i = 0; i < twins->count; i++) {
+		out[n] = twins->all[i].cpu_ns_per_operation;
+		n += twins->all[i].kind == TWIN_OF_NULL && !isnan(out[n]);
 	}
 	return n;
 }
 
-static size_t field_find(const char *name)
+int report_twins(struct text *out, const struct twins *twins)
 {
-	size_t i = 0;
-
-	while (i < SUMMARY_FIELD_COUNT && strcmp(summary_field_name(i), name) != 0)
-		i++;
-	return i;
-}
-
-int report_twins(struct text *out, json_t *const *runs, size_t count)
-{
-	struct twin_views t;
-	double *samples = calloc(count + 1, sizeof *samples);
-	const int err = views_make(&t, runs, count) != 0 || !samples ? -ENOMEM : 0;
+	double *samples = calloc(twins->count + 1, sizeof *samples);
 	bool any = false;
 
-	for (size_t i = 0; i < t.count; i++)
-		any |= t.views[i].twin != NULL;
-	if (!err && any) {
+	if (!samples)
+		return -ENOMEM;
+	for (size_t i = 0; i < twins->count; i++)
+		any |= twins->all[i].kind != TWIN_OF_NONE;
+	if (any) {
 		text_add(out, "## What the harness and the probe cost\n\n"
 		              "From the twins of these runs, which stand in no table: the engine "
 		              "`null`, which does nothing, and runs without a probe.\n\n");
-		size_t n = floor_take(&t, samples);
+		size_t n = floor_take(twins, samples);
 		line_add(out, "CPU time of the harness itself for an operation", samples, n, true);
-		n = quotients_take(&t, field_find("cpu_ns_per_operation"), samples);
+		n = quotients_take(twins, false, samples);
 		line_add(out, "CPU time for an operation, with the probe to without", samples, n,
 		         false);
-		n = quotients_take(&t, field_find("iops"), samples);
+		n = quotients_take(twins, true, samples);
 		line_add(out, "Operations a second, with the probe to without", samples, n, false);
 		text_add(out, "\n");
 	}
 	free(samples);
-	free(t.views);
-	free(t.summaries);
-	return err;
+	return 0;
 }

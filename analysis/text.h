@@ -22,6 +22,7 @@ enum { TEXT_COLUMNS = 80 };
 
 /* The screen of these runs, which carry their findings. Free it with free(). NULL: no memory. */
 char *text_render(json_t *const *runs, size_t count, const struct text_style *style);
+char *text_render_groups(const struct groups *groups, const struct text_style *style);
 
 /* Parts of it. */
 void text_headline(struct text *out, const struct groups *groups, const struct text_style *style);

@@ -325,29 +325,37 @@ void text_next(struct text *out, const struct groups *g, const struct text_style
 	}
 }
 
-char *text_render(json_t *const *runs, size_t count, const struct text_style *style)
+char *text_render_groups(const struct groups *groups, const struct text_style *style)
 {
-	struct groups groups;
 	struct text out = {0};
 
-	if (groups_make(&groups, runs, count) != 0)
-		return NULL;
-	if (groups.cell_count) {
-		text_headline(&out, &groups, style);
-		text_tables(&out, &groups, style);
-		text_probes(&out, &groups, style);
-		text_verdicts(&out, &groups, style);
-		text_findings(&out, &groups, style);
-		if (!style->brief && !groups.many_engines && groups.cell_count <= DETAILS_MAX)
-			text_details(&out, &groups, style);
+	if (groups->cell_count) {
+		text_headline(&out, groups, style);
+		text_tables(&out, groups, style);
+		text_probes(&out, groups, style);
+		text_verdicts(&out, groups, style);
+		text_findings(&out, groups, style);
+		if (!style->brief && !groups->many_engines && groups->cell_count <= DETAILS_MAX)
+			text_details(&out, groups, style);
 		if (!style->brief)
-			text_next(&out, &groups, style);
+			text_next(&out, groups, style);
 	}
-	if (groups.unreadable)
-		text_add(&out, "%zu runs could not be read and are left out.\n", groups.unreadable);
+	if (groups->unreadable)
+		text_add(&out, "%zu runs could not be read and are left out.\n",
+		         groups->unreadable);
 	text_add(&out, "%s", ""); /* no run gives an empty text, not none */
-	groups_free(&groups);
 	if (out.broken)
 		text_free(&out);
 	return out.data;
+}
+
+char *text_render(json_t *const *runs, size_t count, const struct text_style *style)
+{
+	struct groups groups;
+
+	if (groups_make(&groups, runs, count) != 0)
+		return NULL;
+	char *text = text_render_groups(&groups, style);
+	groups_free(&groups);
+	return text;
 }

@@ -11,8 +11,6 @@
 #include "analysis/report.h"
 #include "analysis/report_page.h"
 #include "analysis/scenario_view.h"
-#include "analysis/store.h"
-#include "analysis/summary.h"
 #include "cli/cli.h"
 #include "cli/document.h"
 #include "cli/options.h"
@@ -43,7 +41,8 @@ static const char documentation[] =
     "The page needs nothing but itself: it opens offline, and asks nothing of a network.\n"
     "\n"
     "DIR is what `iostudy run -o DIR` made, or a file with a run on each line. Cases that "
-    "`iostudy scenario -o DIR` kept there stand in Markdown. FILE is replaced in one step, so a reader never sees half a document.\n"
+    "`iostudy scenario -o DIR` kept there stand in Markdown. FILE is replaced in one step, so a "
+    "reader never sees half a document.\n"
     "\n"
     "Exit status: 0 done, 1 something could not be read or written, 2 bad usage.";
 
@@ -52,6 +51,7 @@ struct report {
 	size_t path_count;
 	enum format format;
 	struct document document;
+	struct digest digest;
 	size_t runs;         /* in the document */
 	int written, status; /* -errno of the document; an exit status of what was read */
 };
@@ -132,18 +132,38 @@ static bool is_input(const struct report *report)
 	return false;
 }
 
+static int digest_take(void *context, json_t *run)
+{
+	struct report *report = context;
+
+	report->written = digest_add(&report->digest, run);
+	report->runs += !report->written;
+	json_decref(run);
+	return report->written;
+}
+
+static int text_write(struct report *report, const char *text)
+{
+	int err = text ? document_open(&report->document, report->output) : -ENOMEM;
+
+	if (err)
+		return err;
+	err = document_add(&report->document, text, strlen(text));
+	return document_close(&report->document, err);
+}
+
 /* The runs, then the cases of scenarios. */
-static char *markdown(const struct store_runs *runs, const struct scenario_reader *cases)
+static char *markdown(const struct report *report, const struct scenario_reader *cases)
 {
 	struct text text = {0};
-	char *document = runs->count ? report_markdown(runs->runs, runs->count) : NULL;
+	char *document = report->runs ? report_markdown(&report->digest) : NULL;
 
 	if (document)
 		text_add(&text, "%s", document);
-	if (runs->count && !document)
+	if (report->runs && !document)
 		text.broken = true;
 	free(document);
-	if (cases->count && !runs->count)
+	if (cases->count && !report->runs)
 		text_add(&text, "# The classic experiments\n\n");
 	scenario_markdown(&text, cases->results, cases->count);
 	if (text.broken)
@@ -151,46 +171,41 @@ static char *markdown(const struct store_runs *runs, const struct scenario_reade
 	return text.data;
 }
 
-/* One document from all the runs, which are read into memory. */
+/* One document from all the runs. */
 static int whole_write(struct report *report, const char *program)
 {
-	struct store_runs runs = {0};
+	struct digest *digest = &report->digest;
 	struct scenario_reader cases = {0};
 	char *text = NULL;
 	size_t page_length;
 	const char *page = report_page_embedded(&page_length);
+	int err;
 
-	report->status = stored_read(&runs, report->paths, report->path_count, program);
-	if (report->format == FORMAT_MD &&
+	digest->for_page = report->format == FORMAT_HTML;
+	report->status = stored_visit(report->paths, report->path_count, program, digest_take,
+	                              report);
+	err = report->written ? report->written : digest_finish(digest);
+	if (!err && report->format == FORMAT_MD &&
 	    stored_cases(&cases, report->paths, report->path_count, program) != EXIT_DONE)
 		report->status = EXIT_RUN_FAILED;
-	report->runs = runs.count + cases.count;
-	if (report->runs)
-		text = report->format == FORMAT_HTML
-		           ? report_page(runs.runs, runs.count, page, page_length)
-		           : markdown(&runs, &cases);
-	store_free(&runs);
-	scenario_reader_free(&cases);
-	if (!report->runs)
-		return 0;
-	int status = text ? document_open(&report->document, report->output) : -ENOMEM;
-	if (!status) {
-		status = document_add(&report->document, text, strlen(text));
-		status = document_close(&report->document, status);
+	if (!err && report->runs + cases.count) {
+		text = digest->for_page ? report_page(digest, page, page_length)
+		                        : markdown(report, &cases);
+		err = text_write(report, text);
 	}
+	report->runs += cases.count;
 	free(text);
-	return status;
+	digest_free(digest);
+	scenario_reader_free(&cases);
+	return err;
 }
 
 static int csv_take(void *context, json_t *run)
 {
 	struct report *report = context;
-	char why[RUN_WHY_SIZE];
 	struct text rows = {0};
-	int err = summary_add(run, why);
+	int err = report->runs ? 0 : document_open(&report->document, report->output);
 
-	if (!err && !report->runs)
-		err = document_open(&report->document, report->output);
 	if (!err && !report->runs++)
 		report_csv_head(&rows);
 	if (!err) {
@@ -205,26 +220,9 @@ static int csv_take(void *context, json_t *run)
 	return err;
 }
 
-static void complain(void *context, const char *text)
+static int csv_write(struct report *report, const char *program)
 {
-	(void)context;
-	fprintf(stderr, "iostudy report: %s\n", text);
-}
-
-/* Run by run, so that results of any size take little memory. */
-static int csv_write(struct report *report)
-{
-	struct store_visitor visitor = {.run = csv_take, .message = complain, .context = report};
-	char why[STORE_WHY_SIZE];
-
-	for (size_t i = 0; i < report->path_count && !report->written; i++)
-		if (store_visit(&visitor, report->paths[i], why) != 0 && !report->written) {
-			complain(NULL, why);
-			report->status = EXIT_RUN_FAILED;
-		}
-	if (visitor.refused)
-		report->status = EXIT_RUN_FAILED;
-	store_visitor_free(&visitor);
+	report->status = stored_visit(report->paths, report->path_count, program, csv_take, report);
 	return report->runs ? document_close(&report->document, report->written) : report->written;
 }
 
@@ -251,7 +249,7 @@ int command_report(int argc, char **argv)
 		        argv[0]);
 		return EXIT_RUN_FAILED;
 	}
-	const int written = report.format == FORMAT_CSV ? csv_write(&report)
+	const int written = report.format == FORMAT_CSV ? csv_write(&report, argv[0])
 	                                                : whole_write(&report, argv[0]);
 	if (written) {
 		fprintf(stderr, "%s: %s: cannot be written: %s%s\n", argv[0], report.output,

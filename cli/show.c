@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/findings.h"
+#include "analysis/digest.h"
 #include "analysis/store.h"
-#include "analysis/summary.h"
 #include "analysis/text.h"
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -40,6 +39,9 @@ struct show {
 	const char *paths[PATHS_MAX];
 	size_t path_count;
 	bool json, ascii;
+	struct digest digest;
+	size_t runs;
+	int err; /* -errno of what was to be printed */
 };
 
 static error_t option_take(int key, char *argument, struct argp_state *state)
@@ -68,37 +70,53 @@ static error_t option_take(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static bool show_json(json_t *const *objects, size_t count)
+static int json_print(const json_t *object)
 {
-	for (size_t i = 0; i < count; i++) {
-		char *line = store_line(objects[i]);
-		const bool good = line && puts(line) != EOF;
+	char *line = store_line(object);
+	const int err = !line ? -ENOMEM : puts(line) == EOF ? -(errno ? errno : EIO) : 0;
 
-		free(line);
-		if (!good)
-			return false;
-	}
-	return true;
+	free(line);
+	return err;
 }
 
-static bool show_text(const struct store_runs *runs, const struct scenario_reader *cases,
-                      bool ascii)
+/* A run at a time, so that results of any size take little memory. */
+static int run_take(void *context, json_t *run)
 {
-	const struct text_style style = screen_style(ascii);
-	char *text = NULL, *more = NULL;
-	bool good = true;
+	struct show *show = context;
 
-	if (runs->count || !cases->count)
-		text = text_render(runs->runs, runs->count, &style);
-	if (cases->count)
-		more = scenario_render(cases->results, cases->count, &style);
-	if (runs->count || !cases->count)
-		good = text && fputs(text, stdout) != EOF;
-	if (cases->count)
-		good = good && more && fputs(more, stdout) != EOF;
+	show->err = show->json ? json_print(run) : digest_add(&show->digest, run);
+	show->runs++;
+	json_decref(run);
+	return show->err;
+}
+
+/* Prints the text, which it takes; NULL: there was no memory for it. */
+static int text_print(char *text)
+{
+	const int err = !text ? -ENOMEM : fputs(text, stdout) == EOF ? -(errno ? errno : EIO) : 0;
+
 	free(text);
-	free(more);
-	return good;
+	return err;
+}
+
+/* The runs, if they are not printed yet, then the cases of scenarios. */
+static int rest_print(struct show *show, const struct scenario_reader *cases)
+{
+	const struct text_style style = screen_style(show->ascii);
+	int err = 0;
+
+	for (size_t i = 0; show->json && !err && i < cases->count; i++)
+		err = json_print(cases->results[i]);
+	if (show->json)
+		return err;
+	if (show->runs || !cases->count) {
+		err = digest_finish(&show->digest);
+		if (!err)
+			err = text_print(text_render_groups(&show->digest.groups, &style));
+	}
+	if (!err && cases->count)
+		err = text_print(scenario_render(cases->results, cases->count, &style));
+	return err;
 }
 
 int command_show(int argc, char **argv)
@@ -106,23 +124,24 @@ int command_show(int argc, char **argv)
 	static const struct argp argp = {show_options, option_take, "DIR|FILE...", documentation,
 	                                 NULL,         NULL,        NULL};
 	struct show show = {.path_count = 0};
-	struct store_runs runs = {0};
 	struct scenario_reader cases = {0};
 
 	options_parse(&argp, argc, argv, &show);
-	int status = stored_read(&runs, show.paths, show.path_count, argv[0]);
 	errno = 0;
-	if (stored_cases(&cases, show.paths, show.path_count, argv[0]) != EXIT_DONE)
+	int status = stored_visit(show.paths, show.path_count, argv[0], run_take, &show);
+	if (!show.err && stored_cases(&cases, show.paths, show.path_count, argv[0]) != EXIT_DONE)
 		status = EXIT_RUN_FAILED;
-	const bool good = show.json ? show_json(runs.runs, runs.count) &&
-	                                  show_json(cases.results, cases.count)
-	                            : show_text(&runs, &cases, show.ascii);
-	if (!good || fflush(stdout) != 0) {
+	errno = 0;
+	if (!show.err)
+		show.err = rest_print(&show, &cases);
+	if (!show.err && fflush(stdout) != 0)
+		show.err = -(errno ? errno : EIO);
+	if (show.err) {
 		fprintf(stderr, "%s: cannot write to standard output: %s\n", argv[0],
-		        strerror(errno ? errno : ENOMEM));
+		        strerror(-show.err));
 		status = EXIT_RUN_FAILED;
 	}
-	store_free(&runs);
+	digest_free(&show.digest);
 	scenario_reader_free(&cases);
 	return status;
 }

@@ -23,10 +23,13 @@ static const struct expectation *find(const char *number)
 static struct expectation_result test_on(const char *number, json_t **runs, size_t count)
 {
 	struct expectation_result result;
+	struct digest digest;
 
 	for (size_t i = 0; i < count; i++)
 		run_conclude(runs[i]);
-	CHECK_EQUAL(expectation_test(find(number), runs, count, &result), 0);
+	runs_digest(&digest, runs, count);
+	CHECK_EQUAL(expectation_test(find(number), &digest.tests, &result), 0);
+	digest_free(&digest);
 	for (size_t i = 0; i < count; i++)
 		json_decref(runs[i]);
 	return result;
@@ -189,7 +192,10 @@ TEST(report, holds_what_is_said_of_linux_and_the_twins_apart)
 	run_set(runs[2], "plan.engine", json_string("null"));
 	for (int i = 0; i < 3; i++)
 		run_conclude(runs[i]);
-	char *text = report_markdown(runs, 3);
+	struct digest digest;
+	runs_digest(&digest, runs, 3);
+	char *text = report_markdown(&digest);
+	digest_free(&digest);
 	REQUIRE(text);
 	CHECK_CONTAINS(text, " 1 runs in 1 cells.");
 	CHECK_CONTAINS(text, "| 7a | io\\_uring, direct, computing: nobody is ever parked. |");

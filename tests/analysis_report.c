@@ -12,7 +12,10 @@ static char *document(json_t **runs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		run_conclude(runs[i]);
-	char *text = report_markdown(runs, count);
+	struct digest digest;
+	runs_digest(&digest, runs, count);
+	char *text = report_markdown(&digest);
+	digest_free(&digest);
 	CHECK(text);
 	for (size_t i = 0; i < count; i++)
 		json_decref(runs[i]);

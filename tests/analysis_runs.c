@@ -359,3 +359,11 @@ const json_t *run_finding(const json_t *run, const char *tag)
 	                                       tag) == 0) return finding;
 	return NULL;
 }
+
+void runs_digest(struct digest *digest, json_t *const *runs, size_t count)
+{
+	*digest = (struct digest){.for_page = true};
+	for (size_t i = 0; i < count; i++)
+		CHECK_EQUAL(digest_add(digest, runs[i]), 0);
+	CHECK_EQUAL(digest_finish(digest), 0);
+}

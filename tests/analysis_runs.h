@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "analysis/digest.h"
+
 /* A run of 2 s at depth 32 with a BPF probe, one application thread alive, nothing parked, and
  * every request in flight and served all the time. */
 json_t *run_bare(const char *engine, const char *workload, const char *wait);
@@ -37,6 +39,9 @@ double run_get_number(const json_t *run, const char *path); /* NaN unless it is 
 /* Sets the states of one kind of thread, as means over the window. */
 void run_threads(json_t *run, const char *kind, double threads, double parked_direct,
                  double parked_waiter, double in_call);
+
+/* Takes the runs, concluded already, into *digest (zero), which holds what a page needs too. */
+void runs_digest(struct digest *digest, json_t *const *runs, size_t count);
 
 /* summary_add and findings_add; false with a failed check when one of them fails. */
 bool run_conclude(json_t *run);

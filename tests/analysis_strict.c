@@ -140,7 +140,10 @@ TEST(strict, whatever_a_run_holds_analysis_stands)
 		CHECK_MESSAGE(!strstr(text, " nan") && !strstr(text, " inf"), "seed %lu: %s", seed,
 		              text);
 		free(text);
-		char *document = report_markdown(&run, 1);
+		struct digest digest;
+		runs_digest(&digest, &run, 1);
+		char *document = report_markdown(&digest);
+		digest_free(&digest);
 		CHECK_MESSAGE(document, "seed %lu: no report", seed);
 		free(document);
 		json_decref(run);

@@ -114,6 +114,10 @@ TEST(bad_files, a_large_one_is_read_run_by_run)
 		const char *arguments[9];
 	} rows[] = {
 	    {{"report", "large.jsonl", "--format", "csv", "-o", "/dev/null"}},
+	    {{"report", "large.jsonl", "--format", "md", "-o", "/dev/null"}},
+	    {{"report", "large.jsonl", "--format", "html", "-o", "/dev/null"}},
+	    {{"show", "large.jsonl"}},
+	    {{"show", "large.jsonl", "--json"}},
 	    {{"diff", "large.jsonl", "large.jsonl", "--metric", "iops"}},
 	};
 	char directory[256], path[300];

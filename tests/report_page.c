@@ -42,12 +42,23 @@ static void runs_make(json_t *runs[RUNS])
 	                  "buckets", 100000, 1000, 700000, 160000, 8000000, 8600));
 }
 
+/* These runs in a page. */
+static char *page_of(json_t *const *runs, size_t count, const char *page)
+{
+	struct digest digest;
+
+	runs_digest(&digest, runs, count);
+	char *made = report_page(&digest, page, strlen(page));
+	digest_free(&digest);
+	return made;
+}
+
 /* The data in the page of these runs, which it takes. */
 static json_t *page_data(json_t **runs, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		run_conclude(runs[i]);
-	char *page = report_page(runs, count, small_page, sizeof small_page - 1);
+	char *page = page_of(runs, count, small_page);
 	for (size_t i = 0; i < count; i++)
 		json_decref(runs[i]);
 	CHECK(page);
@@ -154,7 +165,7 @@ TEST(report_page, the_same_runs_give_the_same_bytes)
 	for (size_t i = 0; i < 2; i++) {
 		json_t *run = run_one_waiter();
 		run_conclude(run);
-		pages[i] = report_page(&run, 1, small_page, sizeof small_page - 1);
+		pages[i] = page_of(&run, 1, small_page);
 		json_decref(run);
 	}
 	CHECK_STRING(pages[0], pages[1]);
@@ -167,7 +178,7 @@ TEST(report_page, a_page_without_its_mark_is_refused)
 	json_t *run = run_one_waiter();
 
 	run_conclude(run);
-	CHECK(!report_page(&run, 1, "<html>", 6));
+	CHECK(!page_of(&run, 1, "<html>"));
 	json_decref(run);
 }
 
