@@ -41,7 +41,7 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all page picture demo test bench field bench-diff findings lint tidy format install \
+.PHONY: all page picture demo test bench experiments field bench-diff findings lint tidy format install \
         uninstall clean packages lint-packages page-packages tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
@@ -198,6 +198,14 @@ field: packages
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 	@docs/field.sh $(BUILD) > $(BUILD)/field.md
 	@mv $(BUILD)/field.md docs/field.md
+
+# docs/experiments.md and its pictures: every scenario as it was published. Some 20 minutes, on a
+# quiet machine.
+experiments: packages page-packages
+	@./.ci/packages jq
+	@$(MAKE) --no-print-directory $(BUILD)/iostudy
+	@docs/experiments.sh $(BUILD) $(EXPERIMENTS) > $(BUILD)/experiments.md
+	@mv $(BUILD)/experiments.md docs/experiments.md
 
 # The house rules (.ci/lint says which), fast; tidy is slow and needs a build's generated headers.
 lint: lint-packages

@@ -39,8 +39,9 @@ static const char *fault_of(const json_t *object)
 		return "status is no string";
 	if (calls && (!json_is_array(calls) || json_array_size(calls) > CALLS_MOST))
 		return "calls is no array of at most 20000";
-	json_array_foreach((json_t *)calls, i, call) if (!is_call(call)) return "calls holds what is "
-	                                                                        "no call";
+	json_array_foreach((json_t *)calls, i,
+	                   call) if (!is_call(call)) return "calls holds what is "
+							    "no call";
 	return NULL;
 }
 
@@ -57,8 +58,8 @@ static void complain(const struct scenario_reader *r, const char *path, size_t l
 	r->message(r->context, text);
 }
 
-static void take_line(struct scenario_reader *r, const char *path, size_t number,
-                      const char *line, size_t length)
+static void take_line(struct scenario_reader *r, const char *path, size_t number, const char *line,
+                      size_t length)
 {
 	json_error_t error;
 	json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, &error);

@@ -68,12 +68,12 @@ static void add_case(struct text *out, const json_t *result)
 		return;
 	text_add(out, "\n**%s**: ", report_escape(escaped, mode_of(result)));
 	text_add(out, "%s\n",
-	         report_escape(escaped, because ? because
-	                                        : scenario_string_at(result, "plan", "summary")));
+	         report_escape(escaped,
+	                       because ? because : scenario_string_at(result, "plan", "summary")));
 	add_gantt(out, result);
 	json_object_foreach((json_t *)failures, key, count)
-		text_add(out, "\n* failed: %s, %s", format_count(json_number_value(count)).text,
-	                 report_escape(escaped, key));
+	    text_add(out, "\n* failed: %s, %s", format_count(json_number_value(count)).text,
+	             report_escape(escaped, key));
 	json_array_foreach((json_t *)findings, i, finding)
 	{
 		const char *tag = json_string_value(json_object_get(finding, "tag"));
@@ -119,7 +119,7 @@ static double step_of(const json_t *result, const char *name)
 	return name ? json_number_value(json_object_get(setting, name)) : NAN;
 }
 
-/* A mode in a form is one line of a table over the steps. */
+/* The modes of one scenario in one form are the lines of a table over the steps. */
 struct steps {
 	const char *name;
 	double at[STEPS_MAX];
@@ -128,23 +128,24 @@ struct steps {
 	size_t lines;
 };
 
+static const json_t *setting_of(const json_t *result, const char *key)
+{
+	return json_object_get(json_object_get(json_object_get(result, "plan"), "setting"), key);
+}
+
 static const char *form_of(const json_t *result)
 {
-	const json_t *setting = json_object_get(json_object_get(result, "plan"), "setting");
-	const char *form = json_string_value(json_object_get(setting, "form"));
+	const char *form = json_string_value(setting_of(result, "form"));
 
 	return form ? form : "";
 }
 
-/* Also of the same times: a delay that differs is another experiment. */
-static bool same_line(const json_t *a, const json_t *b)
+/* A form or a delay that differs is another experiment. */
+static bool same_series(const json_t *a, const json_t *b)
 {
-	const json_t *x = json_object_get(json_object_get(a, "plan"), "setting");
-	const json_t *y = json_object_get(json_object_get(b, "plan"), "setting");
-
-	return strcmp(mode_of(a), mode_of(b)) == 0 && strcmp(form_of(a), form_of(b)) == 0 &&
-	       json_number_value(json_object_get(x, "delay_ns")) ==
-	           json_number_value(json_object_get(y, "delay_ns"));
+	return same_scenario(a, b) && strcmp(form_of(a), form_of(b)) == 0 &&
+	       json_number_value(setting_of(a, "delay_ns")) ==
+	           json_number_value(setting_of(b, "delay_ns"));
 }
 
 static void steps_add(struct steps *s, const json_t *result)
@@ -160,7 +161,7 @@ static void steps_add(struct steps *s, const json_t *result)
 		s->count++;
 	}
 	for (i = 0; i < s->lines; i++)
-		if (same_line(s->line[i], result))
+		if (strcmp(mode_of(s->line[i]), mode_of(result)) == 0)
 			return;
 	if (s->lines < LINES_MAX)
 		s->line[s->lines++] = result;
@@ -170,8 +171,8 @@ static const json_t *step_find(json_t *const *results, size_t count, const struc
                                size_t line, size_t step)
 {
 	for (size_t i = 0; i < count; i++)
-		if (same_scenario(results[i], s->line[line]) &&
-		    same_line(results[i], s->line[line]) &&
+		if (same_series(results[i], s->line[line]) &&
+		    strcmp(mode_of(results[i]), mode_of(s->line[line])) == 0 &&
 		    step_of(results[i], s->name) == s->at[step])
 			return results[i];
 	return NULL;
@@ -181,21 +182,25 @@ static void steps_table(struct text *out, json_t *const *results, size_t count,
                         const struct steps *s, const char *what, const char *part,
                         const char *field)
 {
+	const double delay_ns = json_number_value(setting_of(s->line[0], "delay_ns"));
 	char name[REPORT_NAME_SIZE];
 
-	text_add(out, "\n%s against %s:\n\n| mode |", what, s->name);
+	text_add(out, "\n%s against %s", what, s->name);
+	if (*form_of(s->line[0]))
+		text_add(out, ", %s", report_escape(name, form_of(s->line[0])));
+	if (delay_ns > 0)
+		text_add(out, ", delay %s", format_time(delay_ns).text);
+	text_add(out, ":\n\n| mode |");
 	for (size_t i = 0; i < s->count; i++)
 		text_add(out, " %s |", format_count(s->at[i]).text);
 	text_add(out, "\n|---|");
 	for (size_t i = 0; i < s->count; i++)
 		text_add(out, "--:|");
 	for (size_t line = 0; line < s->lines; line++) {
-		text_add(out, "\n| %s", report_escape(name, mode_of(s->line[line])));
-		text_add(out, " %s |", report_escape(name, form_of(s->line[line])));
+		text_add(out, "\n| %s |", report_escape(name, mode_of(s->line[line])));
 		for (size_t i = 0; i < s->count; i++) {
 			const json_t *result = step_find(results, count, s, line, i);
-			const double value =
-			    result ? scenario_number_at(result, part, field) : NAN;
+			const double value = result ? scenario_number_at(result, part, field) : NAN;
 
 			text_add(out, " %s |",
 			         strstr(field, "_ns")      ? format_time(value).text
@@ -213,7 +218,7 @@ static void add_steps(struct text *out, json_t *const *results, size_t count, si
 	if (!s.name)
 		return;
 	for (size_t i = first; i < count; i++)
-		if (same_scenario(results[i], results[first]) && step_name(results[i]))
+		if (same_series(results[i], results[first]) && step_name(results[i]))
 			steps_add(&s, results[i]);
 	if (s.count < 2)
 		return;
@@ -242,7 +247,10 @@ void scenario_markdown(struct text *out, json_t *const *results, size_t count)
 			continue;
 		text_add(out, "%s## %s\n", i ? "\n" : "",
 		         report_escape(name, scenario_string_at(results[i], "plan", "scenario")));
-		add_steps(out, results, count, i);
+		for (size_t k = i; k < count; k++)
+			if (same_scenario(results[k], results[i]) &&
+			    is_first(results, k, same_series))
+				add_steps(out, results, count, k);
 		for (size_t k = i; k < count; k++)
 			if (same_scenario(results[k], results[i]) &&
 			    is_first(results, k, scenario_same_setting))

@@ -117,8 +117,7 @@ static json_t *cost_json(const struct observation *o)
 	    o->cost.known && events ? json_real((double)run_ns / (double)events) : json_null(),
 	    "events", o->cost.known ? json_count(events) : json_null(), "own_cpu_percent",
 	    window > 0 ? json_real(100.0 * (double)o->own_cpu_ns / window) : json_null(),
-	    "memory_bytes",
-	    o->cost.memory_bytes ? json_count(o->cost.memory_bytes) : json_null(),
+	    "memory_bytes", o->cost.memory_bytes ? json_count(o->cost.memory_bytes) : json_null(),
 	    "own_memory_bytes", json_count((uint64_t)usage.ru_maxrss * 1024));
 }
 

@@ -174,7 +174,9 @@ static void carry_out(struct measurement *m)
 	census_look(&m->census);
 	if (take_edge(m, last, &m->cpu_end_ns))
 		find_window(m, last);
-	m->has_window = true;
+	/* what failed half-way has no figures; what was interrupted has those so far */
+	m->has_window = m->outcome->status == OUTCOME_OK ||
+	                m->outcome->status == OUTCOME_INTERRUPTED;
 }
 
 static void take_down(struct measurement *m)

@@ -197,7 +197,7 @@ json_t *measurement_json(struct measurement *m)
 		calls = calls_json(m);
 		json_decref(series);
 		series = measurement_series(m);
-		if (m->work->conclude)
+		if (m->work->conclude && m->outcome->status == OUTCOME_OK)
 			m->work->conclude(&m->side, m->work, measured, series, because);
 	}
 	return json_pack(
