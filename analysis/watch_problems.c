@@ -135,6 +135,8 @@ void watch_serial_per_file(const struct watch_facts *f, struct finding *out)
 	const double busy = alive - watch_number(helper, "unseen_ns");
 	const double per_file = served_per_file(f);
 	const bool one = watch_number(helper, "threads_max") == 1;
+	const double asked = watch_number(
+	    json_object_get(json_object_get(f->watch, "in_flight"), "posix_aio"), "per_file_max");
 
 	if (!(busy >= 0.4 * alive) || watch_number(helper, "parks") < 20 ||
 	    !(one || (per_file >= 0.2 && per_file <= 1.02)))
@@ -142,12 +144,16 @@ void watch_serial_per_file(const struct watch_facts *f, struct finding *out)
 	out->raised = RAISED;
 	out->severity = "warn";
 	out->confidence = "likely";
-	finding_say(out, "POSIX AIO serves a file by one thread, one request after the other. How "
-	                 "many were asked for at a time is in the C library's memory and not "
-	                 "visible from here.");
+	finding_say(out, "POSIX AIO serves a file by one thread, one request after the other.");
+	if (asked > 0)
+		finding_say(out, " Asked for one file: up to %s at a time, served: 1.",
+		            format_count(asked).text);
+	else
+		finding_say(out, " How many were asked for at a time could not be told.");
 	finding_advise(out, "io_uring and libaio serve one file at depth; POSIX AIO only several "
 	                    "files.");
 	finding_show(out, "helpers_max", watch_number(helper, "threads_max"));
 	finding_show(out, "helper_busy_share", busy / alive);
+	finding_show(out, "asked_per_file_max", asked);
 	finding_show(out, "served_per_file_mean", per_file);
 }

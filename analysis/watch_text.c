@@ -70,17 +70,17 @@ static void add_kinds(struct text *out, const struct watch_facts *f)
 	text_add(out, "threads, mean over the window%45s\n", "parked for I/O");
 	text_add(
 	    out,
-	    "kind         now   max  running   ready  in call waiting    idle  unseen   other\n");
+	    "kind           now    max running  ready in call waiting    idle  unseen   other\n");
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 		const json_t *kind = watch_kind(f, kinds[k]);
 
 		if (!kind)
 			continue;
 		text_cell(out, 11, kinds[k]);
-		text_cell(out, -5, format_count(watch_number(kind, "threads_now")).text);
-		text_cell(out, -6, format_count(watch_number(kind, "threads_max")).text);
+		text_cell(out, -7, format_count(watch_number(kind, "threads_now")).text);
+		text_cell(out, -7, format_count(watch_number(kind, "threads_max")).text);
 		for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-			text_cell(out, c == 0 ? -9 : -8,
+			text_cell(out, c == 1 ? -7 : -8,
 			          format_mean(watch_number(kind, columns[c]) / f->window_ns).text);
 		text_add(out, "\n");
 	}
@@ -121,7 +121,7 @@ static void add_place(struct text *out, const struct watch_facts *f, const json_
 	else if (json_is_object(object))
 		snprintf(what, sizeof what, "  %s", watch_string(object, "type"));
 	text_cell(out, -7, format_mean(watch_number(place, "parked_ns") / f->window_ns).text);
-	text_cell(out, -6, format_count(watch_number(place, "threads_now")).text);
+	text_cell(out, -7, format_count(watch_number(place, "threads_now")).text);
 	text_cell(out, -7, format_count(watch_number(place, "whole_window")).text);
 	text_cell(out, -9, longest > 0 ? format_time(longest).text : "-");
 	text_add(out, "  ");
@@ -139,7 +139,7 @@ static void add_places(struct text *out, const struct watch_facts *f)
 
 	if (!count)
 		return;
-	text_add(out, "   mean   now  whole  longest  where threads slept\n");
+	text_add(out, "   mean    now  whole  longest  where threads slept\n");
 	for (size_t i = 0; i < count && i < PLACES_SHOWN; i++)
 		add_place(out, f, json_array_get(places, i));
 	if (count > PLACES_SHOWN)

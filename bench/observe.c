@@ -152,6 +152,7 @@ static int take_census(struct observation *o)
 	if (helpers || pools) /* some are of another kind than they seemed */
 		error = watch_census(&o->watch, &o->now);
 	observe_name_objects(o);
+	observe_aio_queues(o);
 	return error;
 }
 
@@ -191,6 +192,8 @@ int observe_look(struct observation *o, bool reading)
 	if (watch_births(&o->watch) != o->births || o->looks % LOOKS_APART == 0 ||
 	    (o->looks < FIRST_LOOKS && o->now.thread_count < MANY_THREADS))
 		error = take_census(o);
+	else
+		observe_aio_queues(o);
 	o->alive = watch_living(&o->watch) > 0;
 	if (!error && reading)
 		error = take_reading(o, o->last);

@@ -66,6 +66,8 @@ struct observation {
 	uint64_t births; /* when they were looked at last */
 	struct crew crews[CREWS_MAX];
 	size_t crew_count;
+	/* POSIX AIO: the requests of one file, at the moments when they were looked at */
+	uint64_t aio_looks, aio_most;
 	bool alive; /* some thread lived at the last reading */
 };
 
@@ -96,6 +98,7 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 /* True if a thread turned out to be of another kind. */
 bool observe_name_threads(struct observation *o);
 bool observe_crews(struct observation *o);
+void observe_aio_queues(struct observation *o);
 void observe_name_objects(struct observation *o);
 void observe_place_key(char text[64], const struct place_key *place, bool object_alone);
 /* The name of a place's object; NULL: it has none that is known. */
@@ -103,6 +106,7 @@ const char *observe_object_name(const struct observation *o, const struct place_
 json_t *observe_places_json(struct observation *o);
 json_t *observe_crews_json(const struct observation *o);
 json_t *observe_sync_waits_json(const struct observation *o);
+json_t *observe_aio_json(const struct observation *o);
 json_t *observe_workers_json(const struct observation *o);
 /* A thread by its process and number in the census; NULL: it does not live. */
 const struct census_record *observe_thread(const struct observation *o, uint32_t process,

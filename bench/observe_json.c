@@ -93,7 +93,8 @@ static json_t *in_flight_json(const struct observation *o)
 		json_object_set_new(ring, "mean", json_null());
 		json_object_set_new(ring, "max", json_null());
 	}
-	return json_pack("{s:o, s:o}", "disk", disk, "io_uring", ring);
+	return json_pack("{s:o, s:o, s:o}", "disk", disk, "io_uring", ring, "posix_aio",
+	                 observe_aio_json(o));
 }
 
 static json_t *lost_json(const struct observation *o)

@@ -152,6 +152,27 @@ TEST(watch, what_is_healthy_raises_no_problem)
 	}
 }
 
+TEST(watch, ten_thousand_threads_are_all_told)
+{
+	static const char *const program[] = {"hold", "futex=10000", NULL};
+	struct program threads;
+	json_t *watch;
+	char pid[16];
+
+	NEED_BPF();
+	if (!program_start(&threads, "parkers", program) || !program_expect(&threads, "ready")) {
+		program_end(&threads);
+		SKIP("ten thousand threads are not allowed here");
+	}
+	snprintf(pid, sizeof pid, "%d", (int)threads.pid);
+	watch = watch_json(0, (const char *const[]){"-p", pid, "-d", "100ms", NULL});
+	program_end(&threads);
+	CHECK_EQUAL(cli_number(watch_kind_of(watch, "application"), "threads_now"), 10001);
+	CHECK_EQUAL(watch_places(watch, "threads_now", NULL, "futex", "futex"), 10000);
+	CHECK_EQUAL(cli_number(watch, "lost.events"), 0);
+	json_decref(watch);
+}
+
 TEST(watch, no_io_seen_is_said_not_to_be_health)
 {
 	static const char *const program[] = {"hold", "nanosleep=1", NULL};

@@ -269,3 +269,23 @@ TEST(watch_submits, pollers_burn_cpus_and_are_never_parked)
 	CHECK_EQUAL(is_found(watch, "POLLERS-OVER-CPUS"), atoi(count) > 1);
 	json_decref(watch);
 }
+
+/* fio#718: asked against served. The C library's list is looked at now and then, one more than
+ * there are when an entry has just been served. */
+TEST(watch_submits, posix_aio_is_asked_for_many_and_serves_one)
+{
+	const json_t *finding, *asked;
+	json_t *watch;
+
+	NEED_BPF();
+	watch = watch_on_disk("posix", "16");
+	finding = cli_finding(watch, "SERIAL-PER-FILE");
+	asked = cli_at(watch, "in_flight.posix_aio");
+	CHECK_EQUAL(cli_number(watch_kind_of(watch, "aio-helper"), "threads_max"), 1);
+	if (json_is_object(asked))
+		CHECK_BETWEEN(cli_number(asked, "per_file_max"), 1, 17);
+	if (json_is_object(asked) && finding)
+		CHECK_CONTAINS(cli_text(finding, "text"), "served: 1");
+	CHECK(!is_found(watch, "SYNC-OVER-ASYNC"));
+	json_decref(watch);
+}
