@@ -259,7 +259,10 @@ int command_report(int argc, char **argv)
 		return EXIT_RUN_FAILED;
 	}
 	if (!report.runs) {
-		fprintf(stderr, "%s: no run to report on; nothing is written\n", argv[0]);
+		fprintf(stderr,
+		        "%s: no run to report on; nothing is written (cases of scenarios stand in "
+		        "Markdown alone: -o report.md)\n",
+		        argv[0]);
 		return EXIT_RUN_FAILED;
 	}
 	if (strcmp(report.output, "-") != 0)

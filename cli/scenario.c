@@ -10,12 +10,12 @@
 #include "analysis/store.h"
 #include "bench/limits.h"
 #include "bench/scenario/scenario.h"
+#include "bench/selection.h"
 #include "cli/cli.h"
 #include "cli/nearest.h"
 #include "cli/options.h"
 #include "cli/screen.h"
 #include "cli/signals.h"
-#include "probes/probe.h"
 
 enum {
 	KEY_TIME_SCALE = 0x100,
@@ -35,7 +35,7 @@ static const struct argp_option own_options[] = {
     {"compare-only", KEY_ONLY, "MODE,...", 0, "only these modes against what was published", 2},
     {"time-scale", KEY_TIME_SCALE, "X", 0, "shrink every time by this factor [1]", 2},
     {"seed", KEY_SEED, "N", 0, "of what is random [1]", 2},
-    {"probe", KEY_PROBE, "NAME", 0, "auto, none, or a probe that is required [auto]", 3},
+    {"probe", KEY_PROBE, "NAME,...", 0, "auto, none, or probes that are required [auto]", 3},
     {"directory", KEY_DIRECTORY, "DIR", 0, "where files may be made [.]", 3},
     {"output", 'o', "DIR", 0, "keep each result in DIR/" STORE_SCENARIOS, 4},
     {"json", KEY_JSON, 0, 0, "one JSON object per case on stdout, and nothing else", 4},
@@ -73,11 +73,13 @@ static void parse_seed(struct argp_state *state, struct session *s, const char *
 		argp_error(state, "--seed '%.40s': it takes a whole number", value);
 }
 
-static void parse_probe(struct argp_state *state, struct session *s, const char *value)
+static void parse_probes(struct argp_state *state, struct session *s, const char *names)
 {
-	if (strcmp(value, "auto") != 0 && strcmp(value, "none") != 0 && !probe_find(value))
-		argp_error(state, "unknown probe '%.40s'; see iostudy list probes", value);
-	s->run.probe = value;
+	char why[PLAN_WHY_SIZE];
+
+	if (selection_check_probes(names, why) != 0)
+		argp_error(state, "%s", why);
+	s->run.probe = names;
 }
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -92,7 +94,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		parse_seed(state, s, value);
 		return 0;
 	case KEY_PROBE:
-		parse_probe(state, s, value);
+		parse_probes(state, s, value);
 		return 0;
 	case KEY_JSON:
 		s->json = true;

@@ -49,9 +49,10 @@ TEST(network, answers_over_virtual_cards_come_in_a_soft_interrupt_that_is_not_th
 		SKIP("%s", why);
 	if (served_begin_inside(&served, "delay", NETWORK_THERE ":0", network.there, 0)) {
 		const char *const arguments[] = {
-		    "--engine", "uring,epoll", "--workload", "socket-delay", "--peer",
-		    served.address, "--depth", "8", "--delay", "2ms", "--runtime", "500ms",
-		    "--warmup", "100ms", "--wait", "spin", NULL};
+		    "--engine",     "uring,epoll", "--workload", "socket-delay", "--peer",
+		    served.address, "--depth",     "8",          "--delay",      "2ms",
+		    "--runtime",    "500ms",       "--warmup",   "100ms",        "--wait",
+		    "spin",         NULL};
 
 		sched_getaffinity(0, sizeof all, &all);
 		CPU_ZERO(&one);
@@ -79,9 +80,9 @@ TEST(network, every_engine_is_served_by_a_peer_in_another_network)
 		SKIP("%s", why);
 	if (served_begin_inside(&served, "echo", NETWORK_THERE ":0", network.there, -1)) {
 		const char *const arguments[] = {
-		    "--engine", "all", "--workload", "socket-echo", "--peer", served.address,
-		    "--depth", "4", "--operations", "100", "--wait", "park", "--probe", "none",
-		    NULL};
+		    "--engine",     "all",     "--workload", "socket-echo",  "--peer",
+		    served.address, "--depth", "4",          "--operations", "100",
+		    "--wait",       "park",    "--probe",    "none",         NULL};
 
 		runs = runs_inside(network.here, arguments, 0);
 		for (size_t i = 0; i < json_array_size(runs); i++) {
@@ -109,7 +110,8 @@ static void check_ports(const json_t *runs, const char *held)
 {
 	const char *why = cli_text(json_array_get(runs, 0), "why");
 
-	CHECK_CONTAINS(why, "no local port is free: net.ipv4.ip_local_port_range is 40000 to 40011");
+	CHECK_CONTAINS(why,
+	               "no local port is free: net.ipv4.ip_local_port_range is 40000 to 40011");
 	CHECK_CONTAINS(why, held);
 	CHECK_CONTAINS(why, "widen it with sysctl");
 	CHECK_CONTAINS(why, "a smaller --depth");
@@ -127,11 +129,13 @@ TEST(network, a_lack_of_local_ports_is_named_with_its_range_and_what_holds_them)
 		SKIP("%s", why);
 	if (served_begin_inside(&served, "delay", "127.0.0.1:4000", network.here, -1)) {
 		const char *const many[] = {
-		    "--engine", "epoll", "--workload", "socket-delay", "--peer", served.address,
-		    "--depth", "64", "--runtime", "100ms", "--wait", "park", NULL};
+		    "--engine",     "epoll",   "--workload", "socket-delay", "--peer",
+		    served.address, "--depth", "64",         "--runtime",    "100ms",
+		    "--wait",       "park",    NULL};
 		const char *const few[] = {
-		    "--engine", "epoll", "--workload", "socket-delay", "--peer", served.address,
-		    "--depth", "8", "--operations", "8", "--wait", "park", "--probe", "none", NULL};
+		    "--engine",     "epoll",   "--workload", "socket-delay", "--peer",
+		    served.address, "--depth", "8",          "--operations", "8",
+		    "--wait",       "park",    "--probe",    "none",         NULL};
 
 		json_decref(runs_inside(network.here, few, 0));
 		runs = runs_inside(network.here, few, 1);

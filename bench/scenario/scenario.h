@@ -54,7 +54,7 @@ struct scenario_run {
 	const char *only;                            /* modes, separated by commas; NULL: all */
 	double time_scale;
 	uint64_t seed;
-	const char *probe;                   /* auto, none, or one by name */
+	const char *probe;                   /* auto, none, or names: "bpf,proc" */
 	const char *directory;               /* where files may be made */
 	const volatile sig_atomic_t *signal; /* not 0: end now */
 	/* Is handed each finished object, which it owns. 0; -errno ends the scenario. */
