@@ -183,6 +183,7 @@ bench: packages
 # it was interrupted; rm -r build/findings begins anew.
 STUDY ?= there-is-no-thread
 findings: packages
+	@./.ci/packages jq
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 	@bench/findings.sh $(BUILD) $(STUDY)
 

@@ -91,6 +91,19 @@ void curves_finish(struct curves *curves)
 	}
 }
 
+int curves_move(struct curves *curves, const size_t *moved, size_t cells)
+{
+	struct curve_pair *pairs = calloc(cells + 1, sizeof *pairs);
+
+	if (!pairs)
+		return -ENOMEM;
+	for (size_t c = 0; c < cells && c < curves->room; c++)
+		pairs[moved[c]] = curves->cells[c];
+	free(curves->cells);
+	*curves = (struct curves){pairs, cells};
+	return 0;
+}
+
 void curves_free(struct curves *curves)
 {
 	for (size_t i = 0; i < curves->room; i++) {

@@ -29,6 +29,8 @@ struct curves {
 /* Adds the histograms of a run of that cell, which has percentiles. 0 or -ENOMEM. */
 int curves_add(struct curves *curves, size_t cell, const json_t *run);
 void curves_finish(struct curves *curves);
+/* Each cell has the number moved[its former one] now. 0 or -ENOMEM. */
+int curves_move(struct curves *curves, const size_t *moved, size_t cells);
 void curves_free(struct curves *curves);
 
 #endif

@@ -38,10 +38,27 @@ int digest_add(struct digest *d, json_t *run)
 	return d->for_page ? page_add(d, run, &summary) : 0;
 }
 
+/* The cells were sorted: what is kept by their numbers follows. */
+static int cells_follow(struct digest *d)
+{
+	const size_t *moved = d->groups.moved;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(
+	    d->rows, i,
+	    row) if (json_array_set_new(row, 0,
+	                                json_integer((json_int_t)moved[json_integer_value(
+					    json_array_get(row, 0))])) != 0) return -ENOMEM;
+	return curves_move(&d->curves, moved, d->groups.cell_count);
+}
+
 int digest_finish(struct digest *d)
 {
+	const int err = groups_finish(&d->groups);
+
 	curves_finish(&d->curves);
-	return groups_finish(&d->groups);
+	return err || !d->groups.moved ? err : cells_follow(d);
 }
 
 void digest_free(struct digest *d)

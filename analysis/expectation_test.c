@@ -7,6 +7,7 @@
 
 #include "analysis/expectation_figures.h"
 #include "analysis/expectations.h"
+#include "analysis/format.h"
 #include "analysis/statistics.h"
 
 static const double confidence = 0.95;
@@ -93,10 +94,16 @@ int expectations_add(struct expectation_tests *tests, const struct run_view *vie
 		const struct expectation *e = &expectations[i];
 		const struct expectation_runs *which[] = {&e->runs, e->against};
 
-		for (size_t k = 0; !err && k < 2 && !e->untestable; k++)
-			if (which[k] && is_one_of(which[k], view) && can_tell(e, view))
-				err = tally_add(&tests->tallies[2 * i + k],
-				                e->measure(view, summary, run));
+		for (size_t k = 0; !err && k < 2 && !e->untestable; k++) {
+			struct expectation_tally *tally = &tests->tallies[2 * i + k];
+
+			if (!which[k] || !is_one_of(which[k], view))
+				continue;
+			if (can_tell(e, view))
+				err = tally_add(tally, e->measure(view, summary, run));
+			else if (view->status == VIEW_SKIPPED && view->why)
+				format_name(tally->why, sizeof tally->why, view->why, 180, false);
+		}
 	}
 	return err;
 }
@@ -133,7 +140,7 @@ static void runs_describe(const struct expectation_runs *r, char *out, size_t si
 }
 
 static void say_untested(const struct expectation *e, const struct expectation_runs *which,
-                         struct expectation_result *result)
+                         const struct expectation_tally *tally, struct expectation_result *result)
 {
 	char runs[200];
 
@@ -141,6 +148,8 @@ static void say_untested(const struct expectation *e, const struct expectation_r
 	runs_describe(which, runs, sizeof runs);
 	if (e->untestable)
 		snprintf(result->why, sizeof result->why, "%s", e->untestable);
+	else if (!result->runs && *tally->why)
+		snprintf(result->why, sizeof result->why, "such runs were skipped: %s", tally->why);
 	else if (!result->runs)
 		snprintf(result->why, sizeof result->why, "there is no run that measured: %s",
 		         runs);
@@ -176,7 +185,7 @@ static int test_ratio(const struct expectation *e, const struct expectation_tall
 
 	if (!against->count) {
 		result->runs = against->runs;
-		say_untested(e, e->against, result);
+		say_untested(e, e->against, against, result);
 		return 0;
 	}
 	if (comparison_make(&c, against->figures, against->count, of->figures, of->count, false) !=
@@ -203,7 +212,7 @@ int expectation_test(const struct expectation *e, const struct expectation_tests
 	result->runs = of->runs;
 	result->measured = of->count;
 	if (!of->count) {
-		say_untested(e, &e->runs, result);
+		say_untested(e, &e->runs, of, result);
 		return 0;
 	}
 	if (e->against)

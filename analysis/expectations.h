@@ -65,8 +65,9 @@ struct expectation_tests {
 	struct expectation_tally {
 		double *figures;
 		size_t count, room;
-		size_t runs; /* that test it, whether they measured it or not */
-	} * tallies;         /* two for each: of its runs, and of those it is held against */
+		size_t runs;   /* that test it, whether they measured it or not */
+		char why[200]; /* why such a run was skipped; empty: none was */
+	} * tallies;           /* two for each: of its runs, and of those it is held against */
 };
 
 /* Takes a run, whose view and summary these are. 0 or -ENOMEM. */

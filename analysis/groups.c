@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/format.h"
+#include "analysis/groups_order.h"
 
 static bool same(const char *a, const char *b)
 {
@@ -251,7 +252,7 @@ int groups_finish(struct groups *g)
 	bool *refused = calloc(cells, sizeof refused[0]);
 
 	g->groups = calloc(cells, sizeof g->groups[0]);
-	const bool enough = g->groups && places && samples && refused;
+	const bool enough = g->groups && places && samples && refused && groups_order(g) == 0;
 	if (enough) {
 		cells_finish(g, places, samples);
 		groups_assign(g, refused);
@@ -293,5 +294,6 @@ void groups_free(struct groups *g)
 	free(g->groups);
 	free(g->cell_of);
 	free(g->summaries);
+	free(g->moved);
 	*g = (struct groups){0};
 }

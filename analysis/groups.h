@@ -34,6 +34,7 @@ struct groups {
 	struct group *groups;
 	size_t *cell_of;           /* by the number of a run; SIZE_MAX: it stands in none */
 	struct summary *summaries; /* by the number of a run */
+	size_t *moved; /* of a study, whose cells are sorted at the end: where each went */
 	size_t cell_count, cell_room, group_count, run_count, run_room;
 	bool many_engines; /* then the cells of a group differ by engine, else by workload and wait
 	                    */
@@ -49,7 +50,7 @@ int groups_make(struct groups *groups, json_t *const *runs, size_t count);
  * runs one is kept; view and summary are of that run, and needed for the call only. */
 int groups_add(struct groups *groups, json_t *run, const struct run_view *view,
                const struct summary *summary);
-/* After the last: the medians of the cells, and their groups. */
+/* After the last: the order of the cells, their medians, and their groups. 0 or -ENOMEM. */
 int groups_finish(struct groups *groups);
 void groups_free(struct groups *groups);
 

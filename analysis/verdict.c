@@ -200,13 +200,38 @@ static bool holds_less(const struct cell *a, const struct cell *b)
 	return a->summary.held_per_in_flight < b->summary.held_per_in_flight;
 }
 
+static bool spins(const struct cell *cell)
+{
+	return name_is(cell->view.wait, "spin");
+}
+
+static bool is_of_a_disk(const struct cell *cell)
+{
+	return cell->view.workload && strncmp(cell->view.workload, "disk-", 5) == 0 &&
+	       cell->view.direct == VIEW_TRUE && cell->view.in_memory != VIEW_TRUE;
+}
+
+/* A thread that spins is no answer, though it is not held; of those that hold none a disk's says
+ * more than a socket's, where the peer's threads are not seen. */
+static bool answers_better(const struct cell *a, const struct cell *b)
+{
+	static const double none = 0.0005;
+
+	if (spins(a) != spins(b))
+		return spins(b);
+	if (a->summary.held_per_in_flight < none && b->summary.held_per_in_flight < none &&
+	    is_of_a_disk(a) != is_of_a_disk(b))
+		return is_of_a_disk(a);
+	return holds_less(a, b);
+}
+
 void verdict_answer(const struct groups *g, char out[VERDICT_SIZE])
 {
 	const struct cell *best = NULL, *worst = NULL;
 	char best_name[40], worst_name[40], workload[40], wait[40];
 
 	for (size_t i = 0; i < g->cell_count; i++)
-		if (is_comparable(&g->cells[i]) && (!best || holds_less(&g->cells[i], best)))
+		if (is_comparable(&g->cells[i]) && (!best || answers_better(&g->cells[i], best)))
 			best = &g->cells[i];
 	/* of the same work, else the two say nothing of the engines */
 	for (size_t i = 0; best && i < g->cell_count; i++)

@@ -91,6 +91,12 @@ TEST(expectations, are_untested_with_the_reason)
 	r = test_on("7a", &blind, 1);
 	CHECK_EQUAL(r.verdict, VERDICT_UNTESTED);
 	CHECK_CONTAINS(r.why, "1 run, but none that measured it: another probe than bpf");
+	json_t *refused = run_bare("uring-iopoll", "disk-randread", "park");
+	run_set(refused, "status", json_string("skipped"));
+	run_set(refused, "why", json_string("uring-iopoll: the device has no poll queue"));
+	r = test_on("13b", &refused, 1);
+	CHECK_EQUAL(r.verdict, VERDICT_UNTESTED);
+	CHECK_CONTAINS(r.why, "such runs were skipped: uring-iopoll: the device has no poll queue");
 	r = test_on("17", NULL, 0);
 	CHECK_CONTAINS(r.why, "there is no run that measured: uring timer-delay --wait park");
 }

@@ -105,3 +105,45 @@ TEST(report, the_same_runs_give_the_same_bytes)
 	free(a);
 	free(b);
 }
+
+TEST(report, puts_the_cells_of_a_shuffled_study_in_order_and_the_figures_with_them)
+{
+	static const struct {
+		const char *engine;
+		double depth, operations;
+	} shuffled[] = {
+	    {"uring", 8, 3000}, {"libaio", 128, 7000}, {"uring", 128, 5000}, {"libaio", 8, 1000}};
+	static const char *const rows[] = {
+	    "| libaio | disk-randread | park | 8 |", "| uring | disk-randread | park | 8 |",
+	    "| libaio | disk-randread | park | 128 |", "| uring | disk-randread | park | 128 |"};
+	json_t *runs[4];
+
+	for (int i = 0; i < 4; i++) {
+		runs[i] = run_bare(shuffled[i].engine, "disk-randread", "park");
+		run_number(runs[i], "plan.depth", shuffled[i].depth);
+		run_number(runs[i], "measured.operations", shuffled[i].operations);
+		run_set(runs[i], "plan.study", json_string("s"));
+		run_set(runs[i], "plan.cell", json_string("a"));
+	}
+	char *text = document(runs, 4);
+	const char *at = text;
+	for (int i = 0; i < 4; i++) {
+		const char *row = strstr(at, rows[i]);
+		CHECK_MESSAGE(row, "%s is missing, or stands too early", rows[i]);
+		at = row ? row : at;
+	}
+	const char *row = strstr(text, rows[2]);
+	const char *rate = row ? strstr(row, " 3,5") : NULL; /* 7,000 in 2 s */
+	CHECK_MESSAGE(rate && rate < strchr(row, '\n'), "%.120s", row ? row : text);
+	free(text);
+}
+
+TEST(report, answers_with_who_computes_rather_than_with_who_spins)
+{
+	json_t *runs[] = {run_no_thread(), run_no_thread(), run_thread_per_io()};
+
+	run_set(runs[0], "plan.wait", json_string("spin"));
+	char *text = document(runs, 3);
+	CHECK_CONTAINS(text, "**With uring --wait compute, ");
+	free(text);
+}
