@@ -42,6 +42,7 @@ static int cells_compare(const void *left, const void *right)
 	    numbers_compare(a->depth, b->depth),
 	    numbers_compare(a->files, b->files),
 	    strcmp(p->settings, q->settings),
+	    name_is(b->wait, "park") - name_is(a->wait, "park"),
 	    names_compare(a->wait, b->wait),
 	    names_compare(a->engine, b->engine),
 	    numbers_compare(a->threads, b->threads),

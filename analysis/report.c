@@ -82,13 +82,27 @@ static void results_row(struct text *out, const struct cell *cell)
 	         format_time(s->latency_p99_ns).text);
 }
 
+/* Tables of one study may differ in nothing but depth. */
+static void title_make(const struct groups *g, size_t k, char out[300])
+{
+	const double depth = g->cells[g->groups[k].first].view.depth;
+	bool differs = false;
+
+	group_title(g, &g->groups[k], out, 300);
+	for (size_t i = 0; g->many_engines && !differs && i < g->cell_count; i++)
+		differs = g->cells[i].view.depth != g->cells[0].view.depth;
+	if (differs)
+		snprintf(out + strlen(out), 300 - strlen(out), ", depth %s",
+		         format_count(depth).text);
+}
+
 static void report_results(struct text *out, const struct groups *g)
 {
 	char title[300], escaped[REPORT_NAME_SIZE], verdict[VERDICT_SIZE];
 
 	text_add(out, "## Results\n\n");
 	for (size_t k = 0; k < g->group_count; k++) {
-		group_title(g, &g->groups[k], title, sizeof title);
+		title_make(g, k, title);
 		text_add(out, "### %s\n\n", report_escape(escaped, title));
 		text_add(
 		    out,
@@ -151,7 +165,7 @@ void report_bars(struct text *out, const struct groups *g)
 				continue;
 			most = fmax(most, fmax(s->in_flight_mean, s->threads_held_mean));
 		}
-		group_title(g, &g->groups[k], title, sizeof title);
+		title_make(g, k, title);
 		backquotes_away(title);
 		text_add(out, "```text\n%s\n", title);
 		for (size_t i = 0; i < g->cell_count; i++) {

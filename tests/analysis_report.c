@@ -132,6 +132,8 @@ TEST(report, puts_the_cells_of_a_shuffled_study_in_order_and_the_figures_with_th
 		CHECK_MESSAGE(row, "%s is missing, or stands too early", rows[i]);
 		at = row ? row : at;
 	}
+	CHECK_CONTAINS(text, "4 KiB direct, depth 8\n\n| engine |");
+	CHECK_CONTAINS(text, "4 KiB direct, depth 128\n\n| engine |");
 	const char *row = strstr(text, rows[2]);
 	const char *rate = row ? strstr(row, " 3,5") : NULL; /* 7,000 in 2 s */
 	CHECK_MESSAGE(rate && rate < strchr(row, '\n'), "%.120s", row ? row : text);
