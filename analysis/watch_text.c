@@ -150,7 +150,9 @@ static void add_places(struct text *out, const struct watch_facts *f)
 
 static void add_in_flight(struct text *out, const struct watch_facts *f)
 {
-	const json_t *disk = json_object_get(json_object_get(f->watch, "in_flight"), "disk");
+	const json_t *in_flight = json_object_get(f->watch, "in_flight");
+	const json_t *disk = json_object_get(in_flight, "disk");
+	const json_t *ring = json_object_get(in_flight, "io_uring");
 
 	if (json_is_object(disk))
 		text_add(out, "on the disk: %s requests at a time, %s at most, %s in all (%s)\n",
@@ -158,8 +160,12 @@ static void add_in_flight(struct text *out, const struct watch_facts *f)
 		         format_count(watch_number(disk, "max")).text,
 		         format_count(f->disk_requests).text,
 		         format_bytes(watch_number(disk, "bytes")).text);
-	if (f->submitted > 0)
-		text_add(out, "io_uring: %s requests submitted, %s handed to worker threads\n",
+	if (f->submitted > 0 || watch_number(ring, "mean") >= 0.005)
+		text_add(out,
+		         "io_uring: %s requests at a time, %s at most; %s submitted, %s handed to "
+		         "workers\n",
+		         format_mean(watch_number(ring, "mean")).text,
+		         format_count(watch_number(ring, "max")).text,
 		         format_count(f->submitted).text, format_count(f->punted).text);
 }
 

@@ -171,6 +171,8 @@ int observe_begin(struct observation *o)
 	if (!error)
 		error = take_census(o); /* whose threads are of what kind, before they count */
 	if (!error)
+		observe_rings(o);
+	if (!error)
 		error = watch_census(&o->watch, &o->begin);
 	if (!error)
 		error = take_reading(o, o->first);

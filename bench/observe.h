@@ -66,6 +66,7 @@ struct observation {
 	uint64_t births; /* when they were looked at last */
 	struct crew crews[CREWS_MAX];
 	size_t crew_count;
+	uint64_t rings_before; /* requests of io_uring in flight at attach */
 	/* POSIX AIO: the requests of one file, at the moments when they were looked at */
 	uint64_t aio_looks, aio_most;
 	bool alive; /* some thread lived at the last reading */
@@ -98,6 +99,8 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 /* True if a thread turned out to be of another kind. */
 bool observe_name_threads(struct observation *o);
 bool observe_crews(struct observation *o);
+void observe_rings(struct observation *o);
+void observe_rings_json(const struct observation *o, json_t *ring);
 void observe_aio_queues(struct observation *o);
 void observe_name_objects(struct observation *o);
 void observe_place_key(char text[64], const struct place_key *place, bool object_alone);

@@ -89,10 +89,8 @@ static json_t *in_flight_json(const struct observation *o)
 		    w->time_ns ? (double)w->block_in_flight_ns / (double)w->time_ns : 0.0, "max",
 		    json_count(o->now.block_most), "requests", json_count(w->block_requests),
 		    "bytes", json_count(w->block_bytes));
-	if (json_is_object(ring)) {
-		json_object_set_new(ring, "mean", json_null());
-		json_object_set_new(ring, "max", json_null());
-	}
+	if (json_is_object(ring))
+		observe_rings_json(o, ring);
 	return json_pack("{s:o, s:o, s:o}", "disk", disk, "io_uring", ring, "posix_aio",
 	                 observe_aio_json(o));
 }

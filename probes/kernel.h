@@ -167,7 +167,11 @@ struct io_kiocb___task { /* before 6.13 */
 };
 
 struct io_ring_ctx;
-struct io_uring_cqe;
+
+struct io_uring_cqe {
+	unsigned int flags;
+};
+
 struct irqaction;
 
 struct kiocb {

@@ -192,6 +192,10 @@ struct park_totals {
 	uint64_t block_most;                      /* open at once */
 	uint64_t block_open, block_open_since_ns; /* how many, and the sum of their starts */
 	uint64_t block_requests, block_bytes, block_area_ns;
+	/* io_uring, while watching: submitted and not ended since attach (those from before end
+	 * below 0), its extremes, and the sum of the begins less that of the ends */
+	int64_t ring_open, ring_most, ring_least;
+	uint64_t ring_begins_ns;
 	/* occupancy */
 	uint64_t occupancy_ns[PROBE_OCCUPANCY_AXIS][PROBE_OCCUPANCY_AXIS];
 };

@@ -248,6 +248,30 @@ static __always_inline bool request_of_subject(void *request)
 	return false;
 }
 
+enum { MORE_TO_COME = 1 << 1 /* IORING_CQE_F_MORE */ };
+
+/* by requests of io_uring begin or end. */
+static __noinline int ring_change(int by)
+{
+	const uint64_t now_ns = bpf_ktime_get_ns();
+	int64_t open;
+
+	__sync_fetch_and_add(&totals.ring_begins_ns, by > 0 ? now_ns : -now_ns);
+	open = __sync_fetch_and_add(&totals.ring_open, by) + by;
+	if (open > READ_ONCE(totals.ring_most))
+		WRITE_ONCE(totals.ring_most, open);
+	if (open < READ_ONCE(totals.ring_least))
+		WRITE_ONCE(totals.ring_least, open);
+	return 0;
+}
+
+static __always_inline void ring_ended(void *request, uint32_t flags)
+{
+	if (knobs.watch && request && !(flags & MORE_TO_COME) &&
+	    thread_of(bpf_get_current_task_btf()))
+		ring_change(-1);
+}
+
 static __noinline int result_posted(void *request)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
@@ -276,12 +300,15 @@ static __noinline int result_posted(void *request)
 SEC("tp_btf/io_uring_complete")
 int BPF_PROG(on_uring_cqe, struct io_ring_ctx *ring, void *request, struct io_uring_cqe *cqe)
 {
+	ring_ended(request, BPF_CORE_READ(cqe, flags));
 	return result_posted(request);
 }
 
 /* Before about 6.17: (ring, request, user_data, result, flags, extra1, extra2). */
 SEC("tp_btf/io_uring_complete")
-int BPF_PROG(on_uring_words, void *ring, void *request)
+int BPF_PROG(on_uring_words, void *ring, void *request, uint64_t user_data, int result,
+             unsigned int flags)
 {
+	ring_ended(request, flags);
 	return result_posted(request);
 }

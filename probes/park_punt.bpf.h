@@ -45,9 +45,10 @@ static __always_inline uint32_t punt_reason(struct io_kiocb *request, uint32_t o
 
 static __always_inline int request_submitted(struct io_kiocb *request)
 {
-	if (counts_now(bpf_get_current_task_btf()))
-		__sync_fetch_and_add(&workers.submitted[request_operation(request)], 1);
-	return 0;
+	if (!counts_now(bpf_get_current_task_btf()))
+		return 0;
+	__sync_fetch_and_add(&workers.submitted[request_operation(request)], 1);
+	return knobs.watch ? ring_change(1) : 0;
 }
 
 SEC("tp_btf/io_uring_submit_req")

@@ -95,6 +95,11 @@ static uint64_t watch_bpf_living(const struct watch *w)
 	return b->totals->births > ended ? b->totals->births - ended : 0;
 }
 
+static int64_t watch_bpf_ring_open(const struct watch *w)
+{
+	return ((const struct bpf_probe *)w->probe.state)->totals->ring_open;
+}
+
 static int watch_bpf_read(struct watch *w, struct probe_reading *reading)
 {
 	return probe_read(&w->probe, reading);
@@ -185,6 +190,10 @@ static int watch_bpf_census(struct watch *w, struct watch_census *c)
 	c->thread_count = c->place_count = c->process_count = 0;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	c->time_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	c->ring_open = b->totals->ring_open;
+	c->ring_begins_ns = b->totals->ring_begins_ns;
+	c->ring_most = b->totals->ring_most;
+	c->ring_least = b->totals->ring_least;
 	error = bpf_records(b, b->census, sizeof *c->threads, add_thread, c);
 	if (!error)
 		error = read_table(b->object->maps.places, c, add_place);
@@ -250,6 +259,7 @@ const struct watch_ops watch_bpf = {
     .tell = watch_bpf_tell,
     .births = watch_bpf_births,
     .living = watch_bpf_living,
+    .ring_open = watch_bpf_ring_open,
     .read = watch_bpf_read,
     .census = watch_bpf_census,
     .cost = watch_bpf_cost,

@@ -46,6 +46,10 @@ struct watch_census {
 	uint64_t merged;          /* sleeps whose object was not told apart */
 	uint64_t processes_ended; /* of those that nobody named */
 	uint64_t block_most;      /* requests of the disk in flight at once */
+	/* of io_uring since attach: in flight at time_ns, the most and the least; and the sum of
+	 * the moments of beginning less that of those of ending */
+	int64_t ring_open, ring_most, ring_least;
+	uint64_t ring_begins_ns;
 	uint64_t unreadable; /* by samples: threads whose system calls this user may not read */
 };
 
@@ -84,6 +88,9 @@ uint64_t watch_living(const struct watch *w);
 
 /* How many threads there have been: a census is worth its while when it has grown. */
 uint64_t watch_births(const struct watch *w);
+
+/* Requests of io_uring that began since watch_begin, less those that ended; 0: not counted. */
+int64_t watch_ring_open(const struct watch *w);
 
 /* The totals; -ESRCH when no thread lives, with the reading filled. */
 int watch_read(struct watch *w, struct probe_reading *reading);

@@ -31,6 +31,11 @@ uint64_t watch_births(const struct watch *w)
 	return w->ops->births(w);
 }
 
+int64_t watch_ring_open(const struct watch *w)
+{
+	return w->ops->ring_open ? w->ops->ring_open(w) : 0;
+}
+
 uint64_t watch_living(const struct watch *w)
 {
 	return w->ops->living(w);

@@ -126,6 +126,9 @@ TEST(watch, a_ring_on_an_empty_pipe_is_no_wait_for_a_disk)
 	watch = watch_program(program, "300ms");
 	CHECK_EQUAL(cli_number(watch, "in_flight.disk.requests"), 0);
 	CHECK_EQUAL(watch_places(watch, "whole_window", "unseen", "io_uring_enter", "ring"), 1);
+	/* its request began before the watch, and does not end in it */
+	CHECK_EQUAL(cli_number(watch, "in_flight.io_uring.max"), 1);
+	CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.mean"), 0.999, 1.001);
 	CHECK_EQUAL(watch_places(watch, "parked_ns", "parked-waiter", NULL, NULL), 0);
 	CHECK(cli_finding(watch, "IDLE-WAITER"));
 	if (cli_number(watch, "threads_iowait_now") > 0)
