@@ -253,7 +253,7 @@ void verdict_answer(const struct groups *g, char out[VERDICT_SIZE])
 	    format_amount(best->summary.in_flight_mean).text,
 	    format_name(workload, sizeof workload, best->view.workload, 24, true),
 	    format_amount(best->summary.threads_held_mean).text);
-	if (worst == best)
+	if (!worst || worst == best)
 		snprintf(out + length, VERDICT_SIZE - (size_t)length, ".");
 	else
 		snprintf(out + length, VERDICT_SIZE - (size_t)length,

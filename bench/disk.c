@@ -79,6 +79,7 @@ static int open_file(struct workload *w, uint32_t index)
 	const int access = w->ops->does & WORK_WRITES ? O_RDWR : O_RDONLY;
 	struct disk *d = w->state;
 	char path[PLAN_PATH_SIZE];
+	uint32_t unit;
 	int fd;
 
 	if (!file_path(plan->file, index, path))
@@ -91,8 +92,9 @@ static int open_file(struct workload *w, uint32_t index)
 		return -errno;
 	}
 	d->fds[w->fd_count++] = fd;
-	if (plan->direct && direct_unit(fd) && plan->block_bytes % direct_unit(fd) != 0)
-		return refuse_direct(w, path, direct_unit(fd));
+	unit = plan->direct ? direct_unit(fd) : 0;
+	if (unit && plan->block_bytes % unit != 0)
+		return refuse_direct(w, path, unit);
 	if (!plan->direct && !(w->ops->does & WORK_IN_ORDER))
 		posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
 	return 0;

@@ -260,7 +260,8 @@ json_t *observe_places_json(struct observation *o)
 
 	add_sums(o, &rows);
 	add_threads(o, &rows);
-	qsort(rows.all, rows.count, sizeof *rows.all, by_time);
+	if (rows.count)
+		qsort(rows.all, rows.count, sizeof *rows.all, by_time);
 	for (size_t i = 0; i < rows.count && i < ROWS_MAX; i++)
 		json_array_append_new(list, row_json(o, &rows.all[i]));
 	json_decref(rows.index);

@@ -100,8 +100,10 @@ static void engines_take(struct argp_state *state, struct asked *asked, const ch
 
 	asked->engines = strdup(text);
 	comma = asked->engines ? strchr(asked->engines, ',') : NULL;
-	if (!comma || comma == asked->engines || !comma[1] || strchr(comma + 1, ','))
+	if (!comma || comma == asked->engines || !comma[1] || strchr(comma + 1, ',')) {
 		argp_error(state, "--engine %.60s: two engines, as in blocking,uring", text);
+		return;
+	}
 	*comma = 0;
 	asked->diff.options.engines[DIFF_A] = asked->engines;
 	asked->diff.options.engines[DIFF_B] = comma + 1;

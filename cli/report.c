@@ -68,10 +68,11 @@ static enum format format_find(const char *name)
 static enum format format_of_file(const char *path)
 {
 	const char *dot = strrchr(path, '.');
-	const enum format format = !dot                       ? FORMAT_BY_NAME
-	                           : strcmp(dot, ".htm") == 0 ? FORMAT_HTML
-	                                                      : format_find(dot + 1);
+	enum format format;
 
+	if (!dot)
+		return FORMAT_MD;
+	format = strcmp(dot, ".htm") == 0 ? FORMAT_HTML : format_find(dot + 1);
 	return format == FORMAT_BY_NAME ? FORMAT_MD : format;
 }
 

@@ -169,7 +169,7 @@ static enum workload_answer multiplex_answer(struct talk *t, const void *bytes, 
 TEST(socket_multiplex, replies_in_any_order_end_their_own_operations)
 {
 	static const uint32_t order[] = {2, 0, 3, 1};
-	struct message m[4];
+	struct message m[4] = {{0}};
 	struct talk t;
 
 	REQUIRE(talk_begin(&t, "socket-multiplex"));
@@ -188,7 +188,7 @@ TEST(socket_multiplex, replies_in_any_order_end_their_own_operations)
 
 TEST(socket_multiplex, replies_together_and_in_parts_are_taken_whole)
 {
-	struct message m[4];
+	struct message m[4] = {{0}};
 	struct talk t;
 
 	REQUIRE(talk_begin(&t, "socket-multiplex"));
@@ -224,7 +224,7 @@ TEST(socket_multiplex, a_reply_that_overtakes_the_end_of_its_send_is_taken)
 
 static void check_wrong(void (*spoil)(struct message *), const char *says)
 {
-	struct message m[2];
+	struct message m[2] = {{0}};
 	struct talk t;
 
 	REQUIRE(talk_begin(&t, "socket-multiplex"));
@@ -280,7 +280,7 @@ TEST(socket_multiplex, garbage_a_shift_and_a_reply_for_another_or_for_nobody_are
 
 TEST(socket_multiplex, a_late_byte_that_nobody_waits_for_is_wrong)
 {
-	struct message m[2];
+	struct message m[2] = {{0}};
 	struct talk t;
 
 	REQUIRE(talk_begin(&t, "socket-multiplex"));
