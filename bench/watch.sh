@@ -32,7 +32,8 @@ figures() {
 		"\(.cost.cpu_percent * 1000 | round / 1000) % of a CPU in the probe, " +
 		"\(.cost.own_cpu_percent * 1000 | round / 1000) % in iostudy; " +
 		"\(.cost.memory_bytes / 1048576 * 10 | round / 10) MiB in the kernel, " +
-		"\(.cost.own_memory_bytes / 1048576 | round) MiB of its own; \(.lost.events) lost"' "$1"
+		"\(.cost.own_memory_bytes / 1048576 | round) MiB of its own; " +
+		"\(.lost.events) lost"' "$1"
 }
 
 switches='[.probes[0].kinds[] | .voluntary_switches + .involuntary_switches] | add'
@@ -54,7 +55,8 @@ env --default-signal=INT "$iostudy" watch --batch --json="$work/storm" -p "$targ
 watch=$!
 perf=
 if command -v perf >/dev/null; then
-	env --default-signal=INT perf record -q -e dummy:u --switch-events -m 16M -o "$work/perf" -p "$target" 2>"$work/perf.log" &
+	env --default-signal=INT perf record -q -e dummy:u --switch-events -m 16M \
+		-o "$work/perf" -p "$target" 2>"$work/perf.log" &
 	perf=$!
 fi
 sleep 3 # until both count
@@ -67,13 +69,16 @@ after=$(kernel_switches)
 kill -INT "$watch"
 wait "$watch"
 figures "$work/storm"
-echo "  switches by the kernel's books: $((after - before)), $(((after - before) * 1000 / (took / 1000000))) a second"
+switched=$((after - before))
+echo "  switches by the kernel's books: $switched, $((switched * 1000 / (took / 1000000))) a second"
 echo "  by the watch: $(jq "$switches" "$work/storm")"
 if [ -n "$perf" ]; then
 	kill -INT "$perf"
 	wait "$perf" || true
-	perf script -i "$work/perf" --show-switch-events --show-lost-events 2>/dev/null >"$work/records"
-	echo "  by perf's records: $(grep -c 'PERF_RECORD_SWITCH.*OUT' "$work/records"), and $(grep -c PERF_RECORD_LOST "$work/records" || true) gaps"
+	perf script -i "$work/perf" --show-switch-events --show-lost-events \
+		2>/dev/null >"$work/records"
+	gaps=$(grep -c PERF_RECORD_LOST "$work/records" || true)
+	echo "  by perf's records: $(grep -c 'SWITCH.*OUT' "$work/records"), and $gaps gaps"
 else
 	echo "  perf is not installed: apt-get install linux-perf"
 fi

@@ -22,19 +22,21 @@ for name in $("$iostudy" list scenarios --json | jq -r '.scenarios[].name'); do
 done
 # The other forms of a call; time against calls; and a hundred thousand at once, where a thread for
 # each is refused.
-carry_out blocking-calls --form timer --compare-only pool-8,pool-16,thread-per-call,published-async,ring,epoll
+carry_out blocking-calls --form timer \
+	--compare-only pool-8,pool-16,thread-per-call,published-async,ring,epoll
 carry_out blocking-calls --delay 100ms --calls 1,2,5,10,20,50,100,200
 carry_out blocking-calls --form shared,timer --calls 100000 --delay 1s --compare-only ring,epoll
 carry_out blocking-calls --form shared,timer --calls 100000 --delay 5s --compare-only ring,epoll
 carry_out blocking-calls --form timer --calls 100000 --delay 30s --compare-only thread-per-call
-! "$iostudy" list scenarios --json | grep -q '"event-loop"' || carry_out event-loop --timeout 10s
+! "$iostudy" list scenarios --json | grep -q '"event-loop"' ||
+	carry_out event-loop --timeout 10s
 
 cat <<HEAD
 # The classic experiments
 
-\`make experiments\` writes this page: every scenario at the parameters at which it was published, with
-the published numbers beside those measured here ($(uname -sr), $(nproc) CPUs). The words are those of the
-[README](../README.md); how a figure is obtained stands in [method.md](method.md).
+\`make experiments\` writes this page: every scenario at the parameters at which it was published,
+with the published numbers beside those measured here ($(uname -sr), $(nproc) CPUs). The words are
+those of the [README](../README.md); how a figure is obtained stands in [method.md](method.md).
 
 ## Pictures
 
