@@ -55,13 +55,13 @@ static int cells_compare(const void *left, const void *right)
 	return (p > q) - (p < q);
 }
 
-/* Of runs that somebody named one by one the order is theirs. */
+/* Where none is of a study the order is that of who named the runs one by one. */
 static bool is_shuffled(const struct groups *g)
 {
 	for (size_t c = 0; c < g->cell_count; c++)
-		if (!g->cells[c].view.study)
-			return false;
-	return g->cell_count > 1;
+		if (g->cells[c].view.study)
+			return true;
+	return false;
 }
 
 static void cells_move(struct groups *g, struct cell **order, struct cell *cells)

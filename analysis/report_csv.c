@@ -67,9 +67,45 @@ static void value_add(struct text *out, const json_t *value)
 
 static void row_add(struct text *out, const char *prefix, const char *metric, const json_t *value)
 {
-	text_add(out, "%s%s,", prefix, metric);
+	text_add(out, "%s", prefix);
+	field_add(out, metric);
+	text_add(out, ",");
 	value_add(out, value);
 	text_add(out, "\r\n");
+}
+
+/* "perf.threads_parked_mean": what each of several probes counted on the same run, and how far off
+ * it can be. */
+static void probes_add(struct text *out, const char *prefix, const json_t *run)
+{
+	char why[RUN_WHY_SIZE], metric[120], name[80];
+	struct run_view view;
+
+	if (run_view_read(&view, run, why) != 0)
+		return;
+	for (size_t p = 0; p < view.probe_count; p++) {
+		const struct view_probe *probe = &view.probes[p];
+		const struct {
+			const char *name;
+			double value;
+		} rows[] = {
+		    {"threads_parked_mean", probe_mean(probe, &view, probe_parked_ns(probe))},
+		    {"threads_held_mean", probe_mean(probe, &view, probe_held_ns(probe))},
+		    {"parked_error_ns", probe->parked_error_ns},
+		    {"lost", probe->lost},
+		};
+
+		for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+			json_t *value = json_from_number(rows[i].value);
+
+			snprintf(metric, sizeof metric, "%s.%s",
+			         format_name(name, sizeof name, probe->name, 30, false),
+			         rows[i].name);
+			if (json_is_number(value))
+				row_add(out, prefix, metric, value);
+			json_decref(value);
+		}
+	}
 }
 
 void report_csv_head(struct text *out)
@@ -107,6 +143,8 @@ void report_csv_run(struct text *out, const json_t *run)
 		row_add(out, prefix.data, summary_field_name(i), value);
 		any = true;
 	}
+	if (prefix.data)
+		probes_add(out, prefix.data, run);
 	if (!any && prefix.data) /* what was skipped keeps its reason */
 		row_add(out, prefix.data, "", NULL);
 	text_free(&prefix);

@@ -52,15 +52,17 @@ static json_t *string_take(struct text *text)
 /* What is prose in the document is prose here: the page sets its Markdown. */
 static int prose_set(json_t *data, const struct digest *d)
 {
-	struct text environment = {0}, method = {0}, losses = {0}, twins = {0};
+	struct text environment = {0}, probes = {0}, method = {0}, losses = {0}, twins = {0};
 
 	report_environment(&environment, &d->groups);
+	report_probes(&probes, &d->groups);
 	report_method(&method, &d->groups);
 	report_losses(&losses, &d->groups);
 	if (report_twins(&twins, &d->twins) != 0)
 		twins.broken = true;
-	json_t *prose = json_pack("[o?, o?, o?, o?]", string_take(&environment),
-	                          string_take(&method), string_take(&twins), string_take(&losses));
+	json_t *prose = json_pack("[o?, o?, o?, o?, o?]", string_take(&environment),
+	                          string_take(&method), string_take(&probes), string_take(&twins),
+	                          string_take(&losses));
 	return json_object_set_new(data, "prose", prose);
 }
 

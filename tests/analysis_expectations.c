@@ -233,6 +233,7 @@ TEST(report, as_csv_has_a_row_for_each_run_and_metric)
 	CHECK_EQUAL(strncmp(out.data, "study,cell,twin,", 16), 0);
 	CHECK_CONTAINS(out.data, "\"a \"\"b\"\", c\nd\"");
 	CHECK_CONTAINS(out.data, ",iops,84800\r\n");
+	CHECK_CONTAINS(out.data, ",bpf.threads_parked_mean,0.74\r\n");
 	CHECK_CONTAINS(out.data, "skipped,epoll: a regular file is always ready");
 	for (const char *line = out.data; (line = strstr(line, "\r\n")); line += 2)
 		rows++;

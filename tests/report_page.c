@@ -31,6 +31,10 @@ static void runs_make(json_t *runs[RUNS])
 		}
 	}
 	runs[6] = run_no_thread();
+	json_t *second = json_deep_copy(run_get(runs[0], "probes.0"));
+	json_object_set_new(second, "probe", json_string("perf"));
+	json_object_set_new(second, "parked_error_ns", json_integer(5000000));
+	json_array_append_new((json_t *)run_get(runs[0], "probes"), second);
 	runs[7] = run_posix_aio();
 	runs[8] = run_socket();
 	runs[9] = run_skipped();
@@ -98,6 +102,8 @@ TEST(report_page, holds_cells_runs_curves_facts_findings_and_prose)
 	CHECK(json_is_null(run_get(data, "cells.0.scheduled")));
 	CHECK_STRING(json_string_value(run_get(data, "facts.0.number")), "1");
 	CHECK_CONTAINS(json_string_value(run_get(data, "prose.1")), "## Method");
+	CHECK_CONTAINS(json_string_value(run_get(data, "prose.2")),
+	               "| uring disk-randread park | perf |");
 	CHECK_CONTAINS(json_string_value(run_get(data, "answer")), "held 0 threads; with blocking");
 	json_decref(data);
 }
