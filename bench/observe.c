@@ -171,7 +171,7 @@ int observe_begin(struct observation *o)
 	if (!error)
 		error = take_census(o); /* whose threads are of what kind, before they count */
 	if (!error)
-		observe_rings(o);
+		o->rings_before = observe_rings(o);
 	if (!error)
 		error = watch_census(&o->watch, &o->begin);
 	if (!error)
@@ -214,6 +214,7 @@ int observe_end(struct observation *o)
 		error = watch_census(&o->watch, &o->now);
 	if (error)
 		return error;
+	o->rings_after = o->alive ? observe_rings(o) : RINGS_UNKNOWN;
 	o->end_ns = o->last->time_ns;
 	probe_difference(o->window, o->first, o->last);
 	watch_cost(&o->watch, &o->cost);

@@ -13,6 +13,7 @@
 #include "bench/symbols.h"
 #include "probes/watch.h"
 
+#define RINGS_UNKNOWN INT64_MIN
 enum { OBSERVE_TARGETS_MAX = 4096, OBSERVE_WHY_SIZE = 300, CREWS_MAX = 256 };
 
 /* A process that the user named. */
@@ -66,7 +67,8 @@ struct observation {
 	uint64_t births; /* when they were looked at last */
 	struct crew crews[CREWS_MAX];
 	size_t crew_count;
-	uint64_t rings_before; /* requests of io_uring in flight at attach */
+	/* requests of io_uring in flight at attach, as told then and at the end */
+	int64_t rings_before, rings_after;
 	/* POSIX AIO: the requests of one file, at the moments when they were looked at */
 	uint64_t aio_looks, aio_most;
 	bool alive; /* some thread lived at the last reading */
@@ -99,7 +101,9 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 /* True if a thread turned out to be of another kind. */
 bool observe_name_threads(struct observation *o);
 bool observe_crews(struct observation *o);
-void observe_rings(struct observation *o);
+/* How many of those in flight on rings began before the attach; RINGS_UNKNOWN: they change too
+ * fast to tell. */
+int64_t observe_rings(const struct observation *o);
 void observe_rings_json(const struct observation *o, json_t *ring);
 void observe_aio_queues(struct observation *o);
 void observe_name_objects(struct observation *o);

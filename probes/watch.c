@@ -95,9 +95,12 @@ static uint64_t watch_bpf_living(const struct watch *w)
 	return b->totals->births > ended ? b->totals->births - ended : 0;
 }
 
-static int64_t watch_bpf_ring_open(const struct watch *w)
+static int64_t watch_bpf_ring_open(const struct watch *w, uint64_t *mark)
 {
-	return ((const struct bpf_probe *)w->probe.state)->totals->ring_open;
+	const struct bpf_probe *b = w->probe.state;
+
+	*mark = b->totals->ring_begins_ns;
+	return b->totals->ring_open;
 }
 
 static int watch_bpf_read(struct watch *w, struct probe_reading *reading)

@@ -89,8 +89,9 @@ uint64_t watch_living(const struct watch *w);
 /* How many threads there have been: a census is worth its while when it has grown. */
 uint64_t watch_births(const struct watch *w);
 
-/* Requests of io_uring that began since watch_begin, less those that ended; 0: not counted. */
-int64_t watch_ring_open(const struct watch *w);
+/* Requests of io_uring that began since watch_begin, less those that ended; 0: not counted. *mark
+ * changes with each of them. */
+int64_t watch_ring_open(const struct watch *w, uint64_t *mark);
 
 /* The totals; -ESRCH when no thread lives, with the reading filled. */
 int watch_read(struct watch *w, struct probe_reading *reading);

@@ -14,7 +14,8 @@ struct watch_ops {
 	void (*tell)(struct watch *w, uint64_t number, enum thread_kind kind);
 	uint64_t (*births)(const struct watch *w);
 	uint64_t (*living)(const struct watch *w);
-	int64_t (*ring_open)(const struct watch *w); /* NULL: it does not count them */
+	int64_t (*ring_open)(const struct watch *w,
+	                     uint64_t *mark); /* NULL: it does not count them */
 	int (*read)(struct watch *w, struct probe_reading *reading);
 	int (*census)(struct watch *w, struct watch_census *census);
 	void (*cost)(const struct watch *w, struct watch_cost *cost);

@@ -31,9 +31,10 @@ uint64_t watch_births(const struct watch *w)
 	return w->ops->births(w);
 }
 
-int64_t watch_ring_open(const struct watch *w)
+int64_t watch_ring_open(const struct watch *w, uint64_t *mark)
 {
-	return w->ops->ring_open ? w->ops->ring_open(w) : 0;
+	*mark = 0;
+	return w->ops->ring_open ? w->ops->ring_open(w, mark) : 0;
 }
 
 uint64_t watch_living(const struct watch *w)

@@ -89,8 +89,10 @@ TEST(watch_submits, a_ring_of_direct_reads_has_no_problem)
 	if (takes_nowait(watch))
 		check_none_of(watch, tags);
 	/* attached in mid-flight: those that were under way count */
-	CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.max"), 1, 16 + 2);
-	CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.mean"), 0, 16 + 2);
+	if (!json_is_null(cli_at(watch, "in_flight.io_uring.max"))) {
+		CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.max"), 1, 16);
+		CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.mean"), 0, 16);
+	}
 	CHECK_EQUAL(json_array_size(json_object_get(watch, "workers")), 0);
 	json_decref(watch);
 }
