@@ -46,6 +46,7 @@ char *watch_text(const json_t *watch, const struct text_style *style);
 
 /* Parts of it. */
 void watch_text_pools(struct text *out, const json_t *watch);
+void watch_text_ready(struct text *out, const json_t *watch);
 void watch_text_workers(struct text *out, const json_t *watch);
 void watch_text_sleeps(struct text *out, const struct watch_facts *f);
 

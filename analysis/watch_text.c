@@ -241,6 +241,7 @@ char *watch_text(const json_t *watch, const struct text_style *style)
 	add_places(&out, &facts);
 	watch_text_pools(&out, watch);
 	add_in_flight(&out, &facts);
+	watch_text_ready(&out, watch);
 	watch_text_workers(&out, watch);
 	watch_text_sleeps(&out, &facts);
 	json_array_foreach(json_object_get(watch, "findings"), i, finding)

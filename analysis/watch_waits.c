@@ -8,7 +8,7 @@
 
 #include "analysis/watch.h"
 
-enum { ENOUGH_WAITS = 20 };
+enum { ENOUGH_WAITS = 20, READY_SHOWN = 4 };
 
 /* Of the threads that are not the C library's: aio_suspend waits for one of several. */
 static bool is_sync_wait(const json_t *wait)
@@ -82,6 +82,23 @@ void watch_text_pools(struct text *out, const json_t *watch)
 	{
 		if (strcmp(watch_string(crew, "pool"), "likely") == 0)
 			add_pool(out, crew);
+	}
+}
+
+void watch_text_ready(struct text *out, const json_t *watch)
+{
+	const json_t *ready = json_object_get(watch, "ready"), *one;
+	size_t i;
+
+	json_array_foreach(ready, i, one)
+	{
+		if (i == READY_SHOWN) {
+			text_add(out, "and on %zu sockets more\n", json_array_size(ready) - i);
+			return;
+		}
+		text_add(out, "ready, and not taken yet: %s %s on port %.0f of process %.0f\n",
+		         format_count(watch_number(one, "count")).text, watch_string(one, "waits"),
+		         watch_number(one, "port"), watch_number(one, "pid"));
 	}
 }
 

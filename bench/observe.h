@@ -113,6 +113,7 @@ const char *observe_object_name(const struct observation *o, const struct place_
 json_t *observe_places_json(struct observation *o);
 json_t *observe_crews_json(const struct observation *o);
 json_t *observe_sync_waits_json(const struct observation *o);
+json_t *observe_ready_json(const struct observation *o);
 json_t *observe_aio_json(const struct observation *o);
 json_t *observe_workers_json(const struct observation *o);
 /* A thread by its process and number in the census; NULL: it does not live. */

@@ -159,15 +159,15 @@ json_t *observe_json(struct observation *o, const char *status, const char *why,
 	environment_read(&environment, ".");
 	return json_pack(
 	    "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:[o], s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-	    "s:o, s:o, s:o}",
+	    "s:o, s:o, s:o, s:o}",
 	    "schema", "iostudy/watch/1", "status", status, "why",
 	    why ? json_text(why) : json_null(), "environment", result_environment(&environment),
 	    "plan", plan, "targets", targets_json(o), "processes_ended",
 	    json_count(o->now.processes_ended), "window_ns", json_count(o->window->time_ns),
 	    "probes", result_probe(watch_probe(&o->watch), o->watch.probe.self_test, o->window),
 	    "places", observe_places_json(o), "crews", observe_crews_json(o), "sync_waits",
-	    observe_sync_waits_json(o), "workers", observe_workers_json(o), "threads_iowait_now",
-	    iowait_json(o), "in_flight", in_flight_json(o), "submitter_sleeps",
-	    result_submitter_sleeps(o->window), "lost", lost_json(o), "cost", cost_json(o),
-	    "warnings", warnings_json(o));
+	    observe_sync_waits_json(o), "workers", observe_workers_json(o), "ready",
+	    observe_ready_json(o), "threads_iowait_now", iowait_json(o), "in_flight",
+	    in_flight_json(o), "submitter_sleeps", result_submitter_sleeps(o->window), "lost",
+	    lost_json(o), "cost", cost_json(o), "warnings", warnings_json(o));
 }

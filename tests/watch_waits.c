@@ -2,8 +2,11 @@
  * What threads wait for on futexes, told from who ends their waits: pools, results that an I/O
  * brings, and what looks like them. The truth is in tests/programs/waits.c.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "tests/test.h"
@@ -183,5 +186,43 @@ TEST(watch_waits, a_single_futex_is_named_by_its_address_and_several_are_counted
 		CHECK(json_is_null(cli_at(place, "object.name")));
 	}
 	CHECK(found);
+	json_decref(watch);
+}
+
+/* A server that has three clients and accepts none. */
+static void accepts_nobody(void *unused, int input, int output)
+{
+	const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof address;
+	char byte;
+
+	(void)unused;
+	if (bind(server, (struct sockaddr *)&address, sizeof address) || listen(server, 8) ||
+	    getsockname(server, (struct sockaddr *)&address, &size))
+		return;
+	for (int i = 0; i < 3; i++)
+		if (connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&address, size))
+			return;
+	(void)!write(output, "ready\n", 6);
+	(void)!read(input, &byte, 1);
+}
+
+TEST(watch_waits, connections_that_nobody_accepts_are_ready_and_not_taken)
+{
+	struct program program;
+	json_t *watch;
+	char pid[16];
+
+	NEED_BPF();
+	REQUIRE(program_fork(&program, accepts_nobody, NULL));
+	REQUIRE(program_expect(&program, "ready"));
+	snprintf(pid, sizeof pid, "%d", (int)program.pid);
+	watch = watch_json(0, (const char *const[]){"-p", pid, "-d", "100ms", NULL});
+	program_end(&program);
+	CHECK_EQUAL(json_array_size(json_object_get(watch, "ready")), 1);
+	CHECK_STRING(cli_text(watch, "ready.0.waits"), "connections");
+	CHECK_EQUAL(cli_number(watch, "ready.0.count"), 3);
 	json_decref(watch);
 }
