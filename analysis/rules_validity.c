@@ -83,6 +83,7 @@ static void depth_reason(const struct facts *f, struct finding *out)
 {
 	const double lanes = f->run.pool > 0 && name_is(f->run.engine, "pool") ? f->run.pool
 	                                                                       : f->run.threads;
+	const struct view_kind *poller = &f->probe->kinds[VIEW_SQPOLL];
 
 	if (f->run.synchronous == VIEW_TRUE && lanes < f->run.depth) {
 		finding_say(out,
@@ -115,6 +116,15 @@ static void depth_reason(const struct facts *f, struct finding *out)
 	} else if (f->run.depth > f->run.nr_requests && f->disk) {
 		finding_say(out, " The device takes %s at once (nr_requests).",
 		            format_count(f->run.nr_requests).text);
+	} else if (poller->present) {
+		finding_say(
+		    out,
+		    " All requests go through one thread, io_uring's submission poller: it ran for "
+		    "%s of the time.",
+		    format_percent(probe_mean(f->probe, &f->run, poller->state_ns[VIEW_RUNNING]))
+			.text);
+		finding_advise(out, "A CPU of its own for the poller, or an engine without one "
+		                    "(uring).");
 	} else {
 		finding_say(out, " Why cannot be told from these figures.");
 	}

@@ -53,6 +53,7 @@ static const struct {
     {"xlog_wait_on_iclog", CAUSE_JOURNAL},
     {"xlog_grant_head_wait", CAUSE_JOURNAL},
     {"__wait_on_buffer", CAUSE_JOURNAL},
+    {"__sync_dirty_buffer", CAUSE_JOURNAL},
     {"iomap_dio_complete", CAUSE_TRANSFER},
     {"__iomap_dio_rw", CAUSE_TRANSFER},
     {"blkdev_direct_IO", CAUSE_TRANSFER},

@@ -122,9 +122,10 @@ static __always_inline uint32_t kind_of(struct task_struct *task, struct park_th
 	return knobs.marked ? KIND_COUNT : KIND_APPLICATION;
 }
 
-/* The word of a thread that goes off the CPU: asleep (sleep_state is not 0) or only ready. */
+/* The word of a thread that goes off the CPU: asleep (sleep_state is not 0) or only ready. context:
+ * as sleep_cause wants it. */
 static __always_inline uint32_t word_off(struct task_struct *task, struct park_thread *t,
-                                         uint32_t sleep_state)
+                                         uint32_t sleep_state, void *context)
 {
 	struct thread_mark *mark = mark_of(t);
 	const uint32_t doing = mark ? READ_ONCE(mark->doing) : DOING_NOTHING;
@@ -138,5 +139,5 @@ static __always_inline uint32_t word_off(struct task_struct *task, struct park_t
 	if (class != CLASS_STOPPED) /* a call that goes on after a stop is restart_syscall */
 		t->last_class = class;
 	return (state_of(task, t, class, doing, mark != NULL) + 1) | class << WORD_CLASS_SHIFT |
-	       in_call | sleep_slot(task, class) << WORD_SLOT_SHIFT;
+	       in_call | sleep_slot(task, class, context) << WORD_SLOT_SHIFT;
 }

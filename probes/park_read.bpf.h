@@ -85,7 +85,7 @@ int walk_seed(struct bpf_iter__task *context)
 		__sync_val_compare_and_swap(&t->word, WORD_UNKNOWN, word);
 		return 0;
 	}
-	word = word_off(task, t, state);
+	word = word_off(task, t, state, NULL);
 	if (knobs.hidden && t->mark == NO_MARK && task->pid != task->tgid &&
 	    (word >> WORD_CLASS_SHIFT & 0xff) == CLASS_DIRECT) {
 		t->call_since_ns = t->born_ns;

@@ -73,7 +73,9 @@ __noinline int frames_cause(uint32_t key, uint32_t count)
 	return search.cause;
 }
 
-static __always_inline uint32_t sleep_cause(struct task_struct *task)
+/* context: of the switch that is under way, or NULL. Without it the stack has no function of the
+ * scheduler's own, to which the kernel counts those that wait for its locks. */
+static __always_inline uint32_t sleep_cause(struct task_struct *task, void *context)
 {
 	uint32_t key = task == bpf_get_current_task_btf() ? 0 : 1;
 	struct frames *frames = bpf_map_lookup_elem(&stacks, &key);
@@ -81,7 +83,8 @@ static __always_inline uint32_t sleep_cause(struct task_struct *task)
 
 	if (!frames || !knobs.functions_known)
 		return CAUSE_UNKNOWN;
-	bytes = bpf_get_task_stack(task, frames, sizeof(*frames), 0);
+	bytes = context ? bpf_get_stack(context, frames, sizeof(*frames), 0)
+	                : bpf_get_task_stack(task, frames, sizeof(*frames), 0);
 	if (bytes <= 0) {
 		__sync_fetch_and_add(&workers.lost, 1);
 		return CAUSE_UNKNOWN;
@@ -132,7 +135,7 @@ __noinline int worker_slot(uint64_t address)
 }
 
 /* The slot of a sleep that begins, or SLOT_NONE for all that need none. */
-static __always_inline uint32_t sleep_slot(struct task_struct *task, uint32_t class)
+static __always_inline uint32_t sleep_slot(struct task_struct *task, uint32_t class, void *context)
 {
 	uint32_t call;
 
@@ -148,7 +151,8 @@ static __always_inline uint32_t sleep_slot(struct task_struct *task, uint32_t cl
 		call = SLEEP_IO_SUBMIT;
 	else
 		return SLOT_NONE;
-	return (SLOT_SUBMITTER + call * CAUSE_COUNT + sleep_cause(task)) & (SLOT_COUNT - 1);
+	return (SLOT_SUBMITTER + call * CAUSE_COUNT + sleep_cause(task, context)) &
+	       (SLOT_COUNT - 1);
 }
 
 static __always_inline void sleep_begins(uint32_t word)

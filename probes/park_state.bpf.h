@@ -236,9 +236,9 @@ static __always_inline void arrive_late(struct task_struct *task, struct park_th
 }
 
 static __always_inline void thread_sleep(struct task_struct *task, struct park_thread *t,
-                                         uint32_t sleep_state, uint64_t now_ns)
+                                         uint32_t sleep_state, uint64_t now_ns, void *context)
 {
-	const uint32_t word = word_off(task, t, sleep_state);
+	const uint32_t word = word_off(task, t, sleep_state, context);
 
 	thread_move(t, word, STATE_RUNNING, now_ns);
 	if (knobs.watch && sleep_state)
@@ -247,7 +247,7 @@ static __always_inline void thread_sleep(struct task_struct *task, struct park_t
 
 /* The thread leaves the CPU. */
 static __always_inline void thread_out(struct task_struct *task, struct park_thread *t,
-                                       uint32_t sleep_state, uint64_t now_ns)
+                                       uint32_t sleep_state, uint64_t now_ns, void *context)
 {
 	const uint32_t word = READ_ONCE(t->word);
 
@@ -258,7 +258,7 @@ static __always_inline void thread_out(struct task_struct *task, struct park_thr
 	if (sleep_state & TASK_DEAD)
 		thread_end(task, t, now_ns);
 	else
-		thread_sleep(task, t, sleep_state, now_ns);
+		thread_sleep(task, t, sleep_state, now_ns, context);
 }
 
 SEC("tp_btf/sched_switch")
@@ -270,7 +270,7 @@ int BPF_PROG(on_switch, bool preempted, struct task_struct *out, struct task_str
 
 	if (t) {
 		now_ns = bpf_ktime_get_ns();
-		thread_out(out, t, preempted ? 0 : sleep_state, now_ns);
+		thread_out(out, t, preempted ? 0 : sleep_state, now_ns, ctx);
 	}
 	t = thread_of(in);
 	if (t) {

@@ -209,6 +209,21 @@ TEST(findings_workers, a_poller_that_never_sleeps_spins_however_busy_the_machine
 	json_decref(run);
 }
 
+TEST(findings_workers, a_poller_is_named_where_the_depth_was_not_reached)
+{
+	json_t *run = run_bare("uring-sqpoll", "socket-delay", "park");
+
+	run_threads(run, "application", 1, 0.1, 0.9, 0);
+	run_threads(run, "sqpoll", 1, 0, 0, 0);
+	run_number(run, "measured.in_flight_ns", 0.5 * 32 * 2e9);
+	run_conclude(run);
+	const json_t *finding = run_finding(run, "DEPTH-NOT-REACHED");
+	REQUIRE(finding);
+	CHECK_CONTAINS(json_string_value(json_object_get(finding, "text")),
+	               "one thread, io_uring's submission poller");
+	json_decref(run);
+}
+
 TEST(findings_workers, what_is_of_a_wrong_type_makes_the_run_unreadable)
 {
 	static const char *const paths[] = {
