@@ -180,6 +180,6 @@ TEST(probe_sleeps, one_that_makes_the_file_grow_sleeps_for_the_journal_too)
 
 TEST(probe_sleeps, a_write_to_a_file_that_another_holds_sleeps_for_its_lock)
 {
-	provocation_run(&(struct provocation){"lock", CAUSE_LOCK, O_WRONLY | O_DIRECT,
-	                                      .rival = true});
+	provocation_run(
+	    &(struct provocation){"lock", CAUSE_LOCK, O_WRONLY | O_DIRECT, .rival = true});
 }
