@@ -37,8 +37,12 @@ static void add_punted(struct line *line, const struct view_workers *w)
 		    format_count(w->submitted).text);
 		return;
 	}
-	add(line, " %s of %s requests went to a worker of io_uring", format_count(w->punted).text,
-	    format_count(w->submitted).text);
+	if (w->punted > w->submitted) /* again after it was ready, such as a receive */
+		add(line, " %s requests went to a worker of io_uring, %s times in all",
+		    format_count(w->submitted).text, format_count(w->punted).text);
+	else
+		add(line, " %s of %s requests went to a worker of io_uring",
+		    format_count(w->punted).text, format_count(w->submitted).text);
 	for (size_t i = 0; i < VIEW_PUNT_COUNT; i++) {
 		if (!(w->punted_by[i] > 0))
 			continue;

@@ -152,7 +152,8 @@ static int disk_open(struct workload *w)
 		disk_close(w);
 		return err;
 	}
-	order_begin(&d->order, kind_of(w), plan_blocks(plan), plan->seed, w->thread, w->threads);
+	order_begin(&d->order, kind_of(w), plan_blocks(plan), plan->seed, w->thread, w->threads,
+	            plan->passes);
 	d->random = random_stream(~plan->seed, w->thread);
 	if (w->ops->does & WORK_WRITES) {
 		assert(plan->ledger && plan->ledger->blocks >= plan_blocks(plan));
@@ -162,15 +163,24 @@ static int disk_open(struct workload *w)
 	return 0;
 }
 
+/* A cold read's blocks have been read once: empty the cache, before they are read again. */
+static void begin_pass(struct workload *w)
+{
+	struct disk *d = w->state;
+
+	if (!w->plan->direct && w->plan->cache == CACHE_COLD && w->ops->does & WORK_READS)
+		for (uint32_t i = 0; i < w->fd_count; i++)
+			posix_fadvise(d->fds[i], 0, 0, POSIX_FADV_DONTNEED);
+	order_pass_ready(&d->order);
+}
+
 static uint64_t next_block(struct workload *w)
 {
 	struct disk *d = w->state;
 	uint64_t block = order_next(&d->order);
 
-	if (d->order.pass_over && w->thread == 0 && !w->plan->direct &&
-	    w->plan->cache == CACHE_COLD && w->ops->does & WORK_READS)
-		for (uint32_t i = 0; i < w->fd_count; i++)
-			posix_fadvise(d->fds[i], 0, 0, POSIX_FADV_DONTNEED);
+	if (d->order.pass_over)
+		begin_pass(w);
 	/* Its neighbour where a request is at it: there are more blocks than requests. */
 	while (d->ledger && !ledger_take(d->ledger, block))
 		block = block + 1 == d->order.blocks ? 0 : block + 1;

@@ -50,15 +50,16 @@ struct plan {
 	uint64_t block_bytes;
 	uint64_t size_bytes; /* 0: the named file's own, else FILE_SIZE_DEFAULT */
 	bool direct, overwrite;
-	uint32_t cache;            /* enum plan_cache; without direct, of a workload that reads */
-	uint32_t files;            /* over which the blocks are spread; >= 1 */
-	uint32_t fsync;            /* after every so many writes of a thread; 0: never */
-	uint32_t read_percent;     /* of a workload that reads and writes */
-	char file[PLAN_PATH_SIZE]; /* the first; see file_path */
-	bool file_named;           /* by the user: it is his, and never removed */
-	bool file_verified;        /* filled by us, so that its blocks can be checked */
-	uint64_t file_seed;        /* with which the first was filled */
-	struct ledger *ledger;     /* of a workload that writes, while it runs; shared */
+	uint32_t cache;              /* enum plan_cache; without direct, of a workload that reads */
+	uint32_t files;              /* over which the blocks are spread; >= 1 */
+	uint32_t fsync;              /* after every so many writes of a thread; 0: never */
+	uint32_t read_percent;       /* of a workload that reads and writes */
+	char file[PLAN_PATH_SIZE];   /* the first; see file_path */
+	bool file_named;             /* by the user: it is his, and never removed */
+	bool file_verified;          /* filled by us, so that its blocks can be checked */
+	uint64_t file_seed;          /* with which the first was filled */
+	struct ledger *ledger;       /* of a workload that writes, while it runs; shared */
+	struct order_passes *passes; /* of one that reads past a cache; likewise */
 	/* sockets and timers */
 	uint64_t delay_min_ns, delay_max_ns;
 	uint32_t transport;   /* enum plan_transport */

@@ -12,6 +12,7 @@
 #include "bench/child.h"
 #include "bench/compute.h"
 #include "bench/loop.h"
+#include "bench/order.h"
 #include "bench/workload.h"
 #include "engines/engine.h"
 
@@ -240,11 +241,16 @@ static void subject_main(const struct subject *subject)
 
 pid_t subject_start(const struct subject *subject)
 {
+	struct order_passes passes = {0}; /* shared by its threads */
+	struct plan plan = *subject->plan;
+	struct subject own = *subject;
 	const pid_t pid = child_fork("iostudy-subject");
 
 	if (pid != 0)
 		return pid;
 	child_close_others(NULL, 0);
-	subject_main(subject);
+	plan.passes = &passes;
+	own.plan = &plan;
+	subject_main(&own);
 	_exit(0);
 }

@@ -69,6 +69,20 @@ TEST(disk_runs, an_fsync_belongs_to_the_write_in_every_engine_with_files)
 	json_decref(runs);
 }
 
+/* Eight passes over the file by threads that are never equally fast. */
+TEST(disk_runs, a_cold_read_by_many_threads_is_of_the_disk_in_every_pass)
+{
+	json_t *runs;
+
+	if (!process_is_root())
+		SKIP("counting block requests needs root");
+	runs = CLI_RUNS(0, "--engine", "blocking", "--workload", "disk-randread", "--threads", "8",
+	                "--depth", "8", "--direct", "0", "--cache", "cold", "--size", "2m",
+	                "--operations", "4096");
+	CHECK(cli_number(json_array_get(runs, 0), "probes.0.block.bytes") >= 0.95 * 4096 * 4096);
+	json_decref(runs);
+}
+
 /* fio#718: POSIX AIO has a helper for each file, never more. */
 TEST(disk_runs, posix_aio_serves_as_many_at_a_time_as_there_are_files)
 {
