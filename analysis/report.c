@@ -35,14 +35,16 @@ char *report_escape(char out[REPORT_NAME_SIZE], const char *name)
 	return out;
 }
 
-char *report_cell_name(char out[REPORT_NAME_SIZE], const struct cell *cell)
+char *report_cell_name(char out[REPORT_NAME_SIZE], const struct groups *g, const struct cell *cell)
 {
-	char name[120], engine[40], workload[40], wait[20];
+	char name[150], engine[40], workload[40], wait[20], table[30] = "";
 
-	snprintf(name, sizeof name, "%s %s %s",
+	if (g->group_count > 1)
+		snprintf(table, sizeof table, " (table %zu)", cell->group + 1);
+	snprintf(name, sizeof name, "%s %s %s%s",
 	         format_name(engine, sizeof engine, cell->view.engine, 30, false),
 	         format_name(workload, sizeof workload, cell->view.workload, 30, false),
-	         format_name(wait, sizeof wait, cell->view.wait, 12, false));
+	         format_name(wait, sizeof wait, cell->view.wait, 12, false), table);
 	return report_escape(out, name);
 }
 
@@ -103,7 +105,10 @@ static void report_results(struct text *out, const struct groups *g)
 	text_add(out, "## Results\n\n");
 	for (size_t k = 0; k < g->group_count; k++) {
 		title_make(g, k, title);
-		text_add(out, "### %s\n\n", report_escape(escaped, title));
+		text_add(out, "### ");
+		if (g->group_count > 1)
+			text_add(out, "Table %zu: ", k + 1);
+		text_add(out, "%s\n\n", report_escape(escaped, title));
 		text_add(
 		    out,
 		    "| engine | workload | --wait | asked | in flight | served | parked | held "

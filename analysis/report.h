@@ -39,7 +39,8 @@ int report_twins(struct text *out, const struct twins *twins);
 void report_csv_head(struct text *out);
 void report_csv_run(struct text *out, const json_t *run);
 
-/* "uring disk-randread park", escaped. */
-char *report_cell_name(char out[REPORT_NAME_SIZE], const struct cell *cell);
+/* "uring disk-randread park", escaped; where there are several tables, with its own: "(table 5)".
+ */
+char *report_cell_name(char out[REPORT_NAME_SIZE], const struct groups *g, const struct cell *cell);
 
 #endif

@@ -29,7 +29,7 @@ void report_arrivals(struct text *out, const struct groups *g)
 			    "max | oldest open at the end |\n"
 			    "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n");
 		any = true;
-		text_add(out, "| %s | %s/s | %s", report_cell_name(name, &g->cells[i]),
+		text_add(out, "| %s | %s/s | %s", report_cell_name(name, g, &g->cells[i]),
 		         format_count(g->cells[i].view.rate_per_s).text,
 		         format_time(s->latency_scheduled_p50_ns).text);
 		text_add(out, " | %s | %s | %s", format_time(s->latency_scheduled_p99_ns).text,

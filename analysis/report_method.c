@@ -106,10 +106,10 @@ void report_losses(struct text *out, const struct groups *g)
 
 		if (cell->measured && !probe) {
 			text_add(out, "* %s: no probe; threads were not counted.\n",
-			         report_cell_name(name, cell));
+			         report_cell_name(name, g, cell));
 			any = true;
 		} else if (cell->measured && probe->lost > 0) {
-			text_add(out, "* %s: %s %s lost.\n", report_cell_name(name, cell),
+			text_add(out, "* %s: %s %s lost.\n", report_cell_name(name, g, cell),
 			         format_count(probe->lost).text,
 			         probe->lost == 1 ? "event" : "events");
 			any = true;
@@ -120,7 +120,7 @@ void report_losses(struct text *out, const struct groups *g)
 		{
 			if (!json_is_string(text) || k >= 16)
 				continue;
-			text_add(out, "* %s: %s\n", report_cell_name(name, cell),
+			text_add(out, "* %s: %s\n", report_cell_name(name, g, cell),
 			         report_escape(warning, json_string_value(text)));
 			any = true;
 		}

@@ -52,7 +52,7 @@ static void class_add(struct text *out, const struct groups *g, const char *clas
 				continue;
 			text_add(out, "* **%s** (%s, ",
 			         report_escape(escaped, string_of(finding, "tag")), class);
-			text_add(out, "%s; ", report_cell_name(escaped, &g->cells[c]));
+			text_add(out, "%s; ", report_cell_name(escaped, g, &g->cells[c]));
 			text_add(out,
 			         "%s): ", report_escape(escaped, string_of(finding, "confidence")));
 			text_add(out, "%s", report_escape(escaped, string_of(finding, "text")));
@@ -95,7 +95,7 @@ void report_states(struct text *out, const struct groups *g)
 			const struct view_kind *kind = &probe->kinds[k];
 			if (!kind->present)
 				continue;
-			text_add(out, "| %s | %s | %s |", report_cell_name(name, &g->cells[i]),
+			text_add(out, "| %s | %s | %s |", report_cell_name(name, g, &g->cells[i]),
 			         view_kind_names[k], format_count(kind->threads_max).text);
 			for (size_t s = 0; s < VIEW_STATE_COUNT; s++)
 				text_add(out, " %s |",
@@ -137,7 +137,7 @@ void report_completions(struct text *out, const struct groups *g)
 
 		if (!probe || !cell->measured)
 			continue;
-		text_add(out, "| %s |", report_cell_name(name, cell));
+		text_add(out, "| %s |", report_cell_name(name, g, cell));
 		shares_add(out, probe->arrived_in, VIEW_ARRIVED_COUNT);
 		shares_add(out, probe->arrived_over, VIEW_OVER_COUNT);
 		shares_add(out, probe->posted_in, VIEW_POSTED_COUNT);

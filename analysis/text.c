@@ -154,10 +154,25 @@ void text_headline(struct text *out, const struct groups *g, const struct text_s
 	text_wrap(out, 0, 0, TEXT_COLUMNS, sentence);
 }
 
+/* A file's file system, or the device itself; NULL: unknown. */
+static const char *place_of(const struct run_view *v)
+{
+	return v->filesystem ? v->filesystem : v->device;
+}
+
+static bool places_differ(const struct groups *g, const struct run_view *v)
+{
+	for (size_t i = 0; place_of(v) && i < g->cell_count; i++)
+		if (place_of(&g->cells[i].view) &&
+		    strcmp(place_of(v), place_of(&g->cells[i].view)) != 0)
+			return true;
+	return false;
+}
+
 void group_title(const struct groups *g, const struct group *group, char *out, size_t size)
 {
 	const struct run_view *v = &g->cells[group->first].view;
-	char workload[40], wait[20], transport[20];
+	char workload[40], wait[20], transport[20], place[40];
 	int at = 0;
 
 	out[0] = '\0';
@@ -182,16 +197,8 @@ void group_title(const struct groups *g, const struct group *group, char *out, s
 		    name_is(v->cache, "hot")    ? " (hot)"
 		    : name_is(v->cache, "cold") ? " (cold)"
 		                                : "");
-	for (size_t i = 0; i < g->cell_count; i++) {
-		char filesystem[40];
-
-		if (v->filesystem && g->cells[i].view.filesystem && disk &&
-		    strcmp(v->filesystem, g->cells[i].view.filesystem) != 0) {
-			ADD(", on %s",
-			    format_name(filesystem, sizeof filesystem, v->filesystem, 30, true));
-			break;
-		}
-	}
+	if (disk && places_differ(g, v))
+		ADD(", on %s", format_name(place, sizeof place, place_of(v), 30, true));
 	if (v->files > 1)
 		ADD(", %s files", format_count(v->files).text);
 	if (!isnan(v->read_percent))

@@ -121,7 +121,7 @@ void report_probes(struct text *out, const struct groups *g)
 			struct number figures[COLUMN_COUNT];
 
 			figures_make(figures, v, &v->probes[p]);
-			text_add(out, "| %s | %s |", report_cell_name(name, &g->cells[i]),
+			text_add(out, "| %s | %s |", report_cell_name(name, g, &g->cells[i]),
 			         report_escape(probe, v->probes[p].name));
 			for (size_t c = 0; c < COLUMN_COUNT; c++)
 				text_add(out, " %s |", figures[c].text);

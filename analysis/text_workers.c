@@ -103,7 +103,7 @@ void report_workers(struct text *out, const struct groups *g)
 			text_add(out, "## What went to io_uring's workers, and where submissions "
 			              "slept\n\n");
 		any = true;
-		text_add(out, "* %s:%s\n", report_cell_name(name, &g->cells[i]),
+		text_add(out, "* %s:%s\n", report_cell_name(name, g, &g->cells[i]),
 		         report_escape(escaped, sentence));
 	}
 	if (any)

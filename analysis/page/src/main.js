@@ -42,11 +42,11 @@ function some(items, make) {
 
 function render(data, isShown) {
   const cells = data.cells.filter(isShown);
-  const groups = data.groups.map((group) => ({ ...group, shown: group.cells.filter(isShown) }))
+  const groups = data.groups.map((group, k) => ({ ...group, number: k + 1, shown: group.cells.filter(isShown) }))
     .filter((group) => group.shown.length);
   const titled = (make) => (group) => {
     const parts = flat([make(group, data, cells)]);
-    return parts.length ? [element("h3", {}, group.title), ...parts] : [];
+    return parts.length ? [element("h3", {}, data.groups.length > 1 ? `Table ${group.number}: ${group.title}` : group.title), ...parts] : [];
   };
   const top = mainCells(cells);
   const first = top.length && panels(top, `Requests in flight against threads: ${data.groups[top[0].group].title.split(", --wait")[0]}`);
