@@ -103,7 +103,7 @@ TEST(report_page, holds_cells_runs_curves_facts_findings_and_prose)
 	CHECK_STRING(json_string_value(run_get(data, "facts.0.number")), "1");
 	CHECK_CONTAINS(json_string_value(run_get(data, "prose.1")), "## Method");
 	CHECK_CONTAINS(json_string_value(run_get(data, "prose.2")),
-	               "| uring disk-randread park | perf |");
+	               "| uring disk-randread park (table 1) | perf |");
 	CHECK_CONTAINS(json_string_value(run_get(data, "answer")), "held 0 threads; with blocking");
 	json_decref(data);
 }

@@ -44,7 +44,7 @@ const checks = {
     const sections = await page.evaluate(`[...document.querySelectorAll("main section")].map((s) => s.id).join(" ")`);
     expect(sections === "top results findings latency depth completions states facts runs method", `sections: ${sections}`);
     const probes = await page.evaluate("[...document.querySelectorAll('#method table tbody tr')].map((row) => row.textContent).join(' ')");
-    expect(probes.includes("parkperf"), `no table of the probes side by side: ${probes}`);
+    expect(probes.includes("(table 1)perf"), `no table of the probes side by side: ${probes}`);
     expect((await page.evaluate("document.querySelector('h1').textContent")).startsWith("With "), "no answer at the top");
     expect(await page.evaluate("/script-src 'sha256-/.test(document.querySelector('meta[http-equiv]').content)"), "no strict policy");
     const sums = await page.evaluate(`[...document.querySelectorAll("#states figure")].flatMap((figure) => {
