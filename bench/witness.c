@@ -150,7 +150,7 @@ void witness_break(struct witness *witness, const char *why)
 	witness_signal(&witness->broken, 1);
 }
 
-static void futex_wake(const uint32_t *word)
+void witness_wake(const uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
@@ -158,13 +158,13 @@ static void futex_wake(const uint32_t *word)
 void witness_signal(uint32_t *word, uint32_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELEASE);
-	futex_wake(word);
+	witness_wake(word);
 }
 
 void witness_count(uint32_t *word)
 {
 	__atomic_fetch_add(word, 1, __ATOMIC_RELEASE);
-	futex_wake(word);
+	witness_wake(word);
 }
 
 void witness_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)

@@ -86,6 +86,7 @@ void witness_break(struct witness *witness, const char *why);
 /* A futex word becomes value, or grows by one, and who waits for it is woken. */
 void witness_signal(uint32_t *word, uint32_t value);
 void witness_count(uint32_t *word);
+void witness_wake(const uint32_t *word); /* only wakes */
 
 /* Waits while the word is value, at most so long; may return early. */
 void witness_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);

@@ -22,9 +22,8 @@ int carrier_open(struct carrier *c, const struct engine_ops *ops, uint32_t count
 	memset(c, 0, sizeof *c);
 	c->requests = config.requests = calloc(count, sizeof *c->requests);
 	c->results = calloc(count, sizeof *c->results);
-	c->ready = calloc(count, sizeof *c->ready);
 	c->woken = calloc(count, sizeof *c->woken);
-	if (!c->requests || !c->results || !c->ready || !c->woken) {
+	if (!c->requests || !c->results || !c->woken || handover_open(&c->ready, count) != 0) {
 		snprintf(why, COROUTINE_WHY_SIZE, "no memory for %u coroutines", count);
 		error = -ENOMEM;
 		goto fail;
@@ -39,7 +38,7 @@ int carrier_open(struct carrier *c, const struct engine_ops *ops, uint32_t count
 fail:
 	free(c->requests);
 	free(c->results);
-	free(c->ready);
+	handover_close(&c->ready);
 	free(c->woken);
 	return error;
 }
@@ -50,7 +49,7 @@ void carrier_close(struct carrier *c)
 	coroutines_close(&c->coroutines);
 	free(c->requests);
 	free(c->results);
-	free(c->ready);
+	handover_close(&c->ready);
 	free(c->woken);
 }
 
@@ -71,7 +70,7 @@ int32_t carrier_do(struct carrier *c, struct io_req request)
 	const uint32_t index = c->coroutines.current;
 
 	c->requests[index] = request;
-	c->ready[c->ready_count++] = index;
+	handover_add(&c->ready, index);
 	coroutine_suspend(&c->coroutines);
 	return c->results[index];
 }
@@ -111,22 +110,10 @@ static void mark(struct carrier *c, enum thread_doing doing)
 		thread_mark_set(c->mark, doing, witness_now_ns());
 }
 
-/* Hands over what is ready; what is refused for now stays. 0 or -errno. */
 static int submit_ready(struct carrier *c)
 {
-	uint32_t done = 0;
-	int n = 1;
-
 	mark(c, DOING_SUBMIT);
-	while (done < c->ready_count && n > 0) {
-		n = engine_submit(&c->engine, c->ready + done, c->ready_count - done);
-		if (n < 0)
-			return n;
-		done += (uint32_t)n;
-	}
-	c->ready_count -= done;
-	memmove(c->ready, c->ready + done, c->ready_count * sizeof *c->ready);
-	return c->ready_count && !engine_in_flight(&c->engine) ? -EAGAIN : 0;
+	return handover_make(&c->ready, &c->engine);
 }
 
 int carrier_run(struct carrier *c)
@@ -137,7 +124,7 @@ int carrier_run(struct carrier *c)
 		int n;
 
 		resume_woken(c);
-		n = c->ready_count ? submit_ready(c) : 0;
+		n = c->ready.count ? submit_ready(c) : 0;
 		if (n < 0)
 			return n;
 		if (!c->alive)

@@ -6,6 +6,7 @@
 #define IOSTUDY_CARRIER_H
 
 #include "bench/scenario/coroutine.h"
+#include "bench/scenario/handover.h"
 #include "engines/engine.h"
 #include "probes/threads.h"
 
@@ -14,8 +15,8 @@ struct carrier {
 	struct coroutines coroutines;
 	struct io_req *requests; /* [count]: one for each coroutine */
 	int32_t *results;        /* [count] */
-	uint32_t *ready;         /* [count]: slots to submit */
-	uint32_t ready_count, alive;
+	struct handover ready;
+	uint32_t alive;
 	uint32_t *woken; /* [count]: a ring of those that others have woken */
 	uint32_t woken_at, woken_count;
 	struct thread_mark *mark; /* of the thread, or NULL */

@@ -79,7 +79,8 @@ struct scenario {
 	void (*finish)(struct scenario_run *run); /* also after prepare failed; may be NULL */
 };
 
-extern const struct scenario scenario_blocking_calls, scenario_upload;
+extern const struct scenario scenario_blocking_calls, scenario_event_loop, scenario_virtual_threads,
+    scenario_upload;
 extern const struct scenario *const scenario_table[]; /* ends with NULL */
 const struct scenario *scenario_find(const char *name);
 
