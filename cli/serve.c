@@ -29,7 +29,8 @@ static const struct serve_entry delay_entry = {
     .summary = "answers after the delay that each request names: the peer of socket-delay",
     .service = &serve_delay,
 };
-const struct serve_entry *const serve_table[] = {&echo_entry, &delay_entry, &serve_store, NULL};
+const struct serve_entry *const serve_table[] = {&echo_entry, &delay_entry, &serve_gateway,
+                                                 &serve_store, NULL};
 
 struct parsing {
 	const struct serve_entry *entry;
@@ -91,7 +92,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		if (!p->entry)
-			argp_error(state, "which peer? (echo, delay, store)");
+			argp_error(state, "which peer? (echo, delay, gateway, store)");
 		return 0;
 	default:
 		break;
@@ -115,6 +116,20 @@ static int explain_listen(const struct serve_scene *scene, int err)
 	        : err == -EADDRNOTAVAIL ? "; it is no address of this machine (ip address)"
 	                                : "");
 	return EXIT_RUN_FAILED;
+}
+
+int serve_number_take(const struct serve_number *number, const char *text, uint64_t *value,
+                      char why[SERVE_WHY_SIZE])
+{
+	uint64_t taken = 0;
+
+	if (number->parse(text, &taken) == 0 && taken >= number->low && taken <= number->high) {
+		*value = taken;
+		return 0;
+	}
+	snprintf(why, SERVE_WHY_SIZE, "--%s '%.40s': it takes %s", number->name, text,
+	         number->says);
+	return -EINVAL;
 }
 
 int serve_announce(const struct serve_scene *scene)
@@ -174,14 +189,19 @@ static void parse_all(struct parsing *p, int argc, char **argv)
 	    "Serve as the other end of socket runs, until INT or TERM.\v"
 	    "echo sends back what comes, for --workload socket-echo; delay answers each request "
 	    "after the time that it names, for --workload socket-delay and socket-multiplex. "
-	    "iostudy serve store --help shows what store takes.\n\n"
+	    "gateway and store speak HTTP; iostudy serve gateway --help, and store --help, show "
+	    "what they take.\n\n"
 	    "  iostudy serve delay --listen 0.0.0.0:4000\n"
 	    "  iostudy run --workload socket-delay --peer HOST:4000\n"
 	    "  iostudy serve store --listen 127.0.0.1:4000\n"
-	    "  curl -T FILE http://127.0.0.1:4000/bucket/key";
+	    "  curl -T FILE http://127.0.0.1:4000/bucket/key\n"
+	    "  iostudy serve gateway --handler blocking --threads 8 --listen 127.0.0.1:4000\n"
+	    "  curl http://127.0.0.1:4000/threads";
 	struct argp_option options[SERVE_OPTIONS_MAX + 2] = {0};
-	struct argp argp = {
-	    .options = options, .parser = parse, .args_doc = "echo|delay|store", .doc = help};
+	struct argp argp = {.options = options,
+	                    .parser = parse,
+	                    .args_doc = "echo|delay|gateway|store",
+	                    .doc = help};
 	const struct serve_entry *first = argc > 1 ? entry_find(argv[1]) : NULL;
 	size_t n = 0;
 

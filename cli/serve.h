@@ -38,6 +38,17 @@ extern const struct serve_entry *const serve_table[]; /* ends with NULL */
 /* Prints where it listens. 0, or -errno: nobody can read it. */
 int serve_announce(const struct serve_scene *scene);
 
-extern const struct serve_entry serve_store;
+/* A number that an option takes, with its limits. */
+struct serve_number {
+	const char *name, *says;
+	int (*parse)(const char *text, uint64_t *value); /* of bench/units.h */
+	uint64_t low, high;
+};
+
+/* 0, or -EINVAL with why; *value stays then. */
+int serve_number_take(const struct serve_number *number, const char *text, uint64_t *value,
+                      char why[SERVE_WHY_SIZE]);
+
+extern const struct serve_entry serve_store, serve_gateway;
 
 #endif

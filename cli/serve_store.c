@@ -32,26 +32,6 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* One number with its limits. */
-struct limited {
-	const char *name, *says;
-	int (*parse)(const char *text, uint64_t *value);
-	uint64_t low, high;
-};
-
-static int take(const struct limited *l, const char *text, uint64_t *value,
-                char why[SERVE_WHY_SIZE])
-{
-	uint64_t number = 0;
-
-	if (l->parse(text, &number) == 0 && number >= l->low && number <= l->high) {
-		*value = number;
-		return 0;
-	}
-	snprintf(why, SERVE_WHY_SIZE, "--%s '%.40s': it takes %s", l->name, text, l->says);
-	return -EINVAL;
-}
-
 static int set_engine(struct object_store_config *config, const char *name,
                       char why[SERVE_WHY_SIZE])
 {
@@ -77,14 +57,15 @@ static int set_sync(struct object_store_config *config, const char *value, char 
 
 static int set(void *own, int key, const char *value, char why[SERVE_WHY_SIZE])
 {
-	static const struct limited connections = {"connections", "1 to 10000", units_parse_count,
-	                                           1, OBJECT_CONNECTIONS_MAX},
-				    delay = {"delay", "0 to 1h", units_parse_time, 0,
-	                                     3600000000000},
-				    timeout = {"timeout", "10ms to 1h", units_parse_time, 10000000,
-	                                       3600000000000},
-				    body = {"body-limit", "0 to 1024g", units_parse_size, 0,
-	                                    1ull << 40};
+	static const struct serve_number connections = {"connections", "1 to 10000",
+	                                                units_parse_count, 1,
+	                                                OBJECT_CONNECTIONS_MAX},
+					 delay = {"delay", "0 to 1h", units_parse_time, 0,
+	                                          3600000000000},
+					 timeout = {"timeout", "10ms to 1h", units_parse_time,
+	                                            10000000, 3600000000000},
+					 body = {"body-limit", "0 to 1024g", units_parse_size, 0,
+	                                         1ull << 40};
 	struct object_store_config *config = own;
 	uint64_t number = 0;
 	int error;
@@ -94,17 +75,17 @@ static int set(void *own, int key, const char *value, char why[SERVE_WHY_SIZE])
 		config->directory = value;
 		return 0;
 	case KEY_DELAY:
-		return take(&delay, value, &config->delay_ns, why);
+		return serve_number_take(&delay, value, &config->delay_ns, why);
 	case KEY_SYNC:
 		return set_sync(config, value, why);
 	case KEY_ENGINE:
 		return set_engine(config, value, why);
 	case KEY_TIMEOUT:
-		return take(&timeout, value, &config->timeout_ns, why);
+		return serve_number_take(&timeout, value, &config->timeout_ns, why);
 	case KEY_BODY:
-		return take(&body, value, &config->body_limit_bytes, why);
+		return serve_number_take(&body, value, &config->body_limit_bytes, why);
 	default:
-		error = take(&connections, value, &number, why);
+		error = serve_number_take(&connections, value, &number, why);
 		if (!error)
 			config->connections = (uint32_t)number;
 		return error;
