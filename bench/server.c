@@ -107,6 +107,17 @@ bool server_send(struct server *s, uint32_t index, const void *data, size_t byte
 	return true;
 }
 
+void server_finish(struct server *s, uint32_t index)
+{
+	struct connection *c = &s->connections[index];
+
+	c->ended = true;
+	if (backlog_bytes(c))
+		arm(s, index);
+	else
+		server_hang_up(s, index);
+}
+
 /* Sends of what is kept. False: the connection is to be closed. */
 static bool flush(struct server *s, uint32_t index)
 {

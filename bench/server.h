@@ -65,6 +65,9 @@ void server_close(struct server *s);
 /* Sends bytes on a connection, or keeps them for it. False: it is gone, or memory is short. */
 bool server_send(struct server *s, uint32_t connection, const void *data, size_t bytes);
 
+/* Closes a connection when what is kept for it has been sent; it is not read any more. */
+void server_finish(struct server *s, uint32_t connection);
+
 /* Closes a connection; what is kept for it is dropped. */
 void server_hang_up(struct server *s, uint32_t connection);
 

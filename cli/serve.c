@@ -26,7 +26,9 @@ static const struct serve_entry echo_entry = {
 };
 static const struct serve_entry delay_entry = {
     .name = "delay",
-    .summary = "answers after the delay that each request names: the peer of socket-delay",
+    .summary =
+	"answers after the delay that each request names: the peer of socket-delay; also over "
+	"HTTP, GET /delay/MS",
     .service = &serve_delay,
 };
 const struct serve_entry *const serve_table[] = {&echo_entry, &delay_entry, &serve_gateway,

@@ -12,6 +12,7 @@
 #include "bench/address.h"
 #include "bench/message.h"
 #include "tests/cli_runs.h"
+#include "tests/http_talk.h"
 #include "tests/served.h"
 #include "tests/test.h"
 
@@ -88,6 +89,42 @@ TEST(serve, delay_answers_in_the_order_in_which_replies_are_due)
 	CHECK(recv(fd, m, sizeof m, 0) <= 0);
 	close(fd);
 	CHECK_EQUAL(served_end(&served, SIGINT), 0);
+}
+
+/* Over HTTP in the order of the requests; in one piece, and byte by byte. */
+TEST(serve, delay_speaks_http_on_the_same_port)
+{
+	static const char text[] = "GET /delay/40 HTTP/1.1\r\nHost: h\r\n\r\n"
+				   "GET /delay/1 HTTP/1.1\r\nHost: h\r\n\r\n"
+				   "GET /delay/x HTTP/1.1\r\nHost: h\r\n\r\n"
+				   "GET /else HTTP/1.1\r\nHost: h\r\n\r\n"
+				   "GET /delay/5 HTTP/1.0\r\n\r\n";
+	static const int status[] = {200, 200, 400, 404, 200};
+	static const char *const says[] = {"after 40.000 ms\n", "after 1.000 ms\n", "MS is",
+	                                   "MS is", "after 5.000 ms\n"};
+	struct served served;
+	struct talk t;
+
+	REQUIRE(served_begin(&served, "delay", NULL));
+	for (int bytewise = 0; bytewise < 2; bytewise++) {
+		REQUIRE(talk_begin(&t, served.address));
+		for (size_t i = 0; bytewise && i < sizeof text - 1; i++)
+			REQUIRE(talk_send(&t, text + i, 1));
+		REQUIRE(bytewise || talk_say(&t, text));
+		for (size_t i = 0; i < sizeof status / sizeof *status; i++) {
+			CHECK_EQUAL(talk_hear(&t, false), status[i]);
+			CHECK_CONTAINS(t.body, says[i]);
+		}
+		CHECK_EQUAL(talk_hear(&t, false), 0); /* HTTP/1.0 keeps nothing alive */
+		talk_end(&t);
+	}
+	REQUIRE(talk_begin(&t, served.address));
+	CHECK_EQUAL(talk_ask(&t, HTTP_POST, "/delay/1", "abc", 3), 405);
+	CHECK(talk_say(&t, "GET \1\2 nonsense\r\n\r\n"));
+	CHECK_EQUAL(talk_hear(&t, false), 400);
+	CHECK_EQUAL(talk_hear(&t, false), 0);
+	talk_end(&t);
+	CHECK_EQUAL(served_end(&served, SIGTERM), 0);
 }
 
 TEST(serve, goes_on_when_its_descriptors_were_all_taken)
