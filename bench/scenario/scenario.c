@@ -9,8 +9,9 @@
 #include "bench/nearest.h"
 #include "bench/units.h"
 
-const struct scenario *const scenario_table[] = {&scenario_blocking_calls, &scenario_event_loop,
-                                                 &scenario_virtual_threads, &scenario_upload, NULL};
+const struct scenario *const scenario_table[] = {&scenario_blocking_calls,  &scenario_event_loop,
+                                                 &scenario_virtual_threads, &scenario_upload,
+                                                 &scenario_portal,          NULL};
 
 enum { WORD_SIZE = 64, NAMES_MAX = 64 };
 

@@ -80,7 +80,7 @@ struct scenario {
 };
 
 extern const struct scenario scenario_blocking_calls, scenario_event_loop, scenario_virtual_threads,
-    scenario_upload;
+    scenario_portal, scenario_upload;
 extern const struct scenario *const scenario_table[]; /* ends with NULL */
 const struct scenario *scenario_find(const char *name);
 

@@ -11,6 +11,7 @@
 struct backend {
 	struct peer peer;
 	struct address address;
+	uint64_t kept;
 };
 
 int server_case_prepare(struct scenario_run *run)
@@ -35,7 +36,7 @@ void server_case_finish(struct scenario_run *run)
 
 void server_case_defaults(struct server_case *c, const struct scenario_run *run, uint32_t users)
 {
-	const struct backend *backend = run->own;
+	struct backend *backend = run->own;
 
 	memset(c, 0, sizeof *c);
 	gateway_defaults(&c->gateway);
@@ -43,6 +44,8 @@ void server_case_defaults(struct server_case *c, const struct scenario_run *run,
 	c->gateway.seed = run->seed;
 	if (c->gateway.connections < users)
 		c->gateway.connections = users;
+	c->kept = &backend->kept;
+	c->load.seed = run->seed;
 	c->load.users = users;
 	c->load.requests = 1;
 }
@@ -75,10 +78,11 @@ static int serve(struct board_side *side)
 static int make_load(struct board_side *side)
 {
 	const struct server_case *c = side->own;
-	const struct server_shared *shared = side->shared;
+	struct server_shared *shared = side->shared;
 	struct load load = c->load;
 
 	load.server = shared->address;
+	load.tally = load.window_ns || load.page ? &shared->tally : NULL;
 	return load_make(side, &load);
 }
 
@@ -91,9 +95,23 @@ int server_case_measure(struct scenario_run *run, const struct server_case *c,
 	work->shared_bytes = sizeof(struct server_shared);
 	work->body = serve;
 	work->load = make_load;
-	work->limit_ns = load->silence_ns + load->ramp_ns + load->timeout_ns * load->requests +
-	                 60000000000;
+	work->limit_ns = load->silence_ns + load->ramp_ns + load->window_ns +
+	                 load->timeout_ns * load->requests + 60000000000;
 	return measure_case(run, work);
+}
+
+uint64_t server_case_percentile(const struct histogram *histogram, double share)
+{
+	uint64_t all = 0, below = 0;
+
+	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
+		all += histogram->counts[i];
+	for (uint32_t i = 0; all && i < HISTOGRAM_BUCKETS; i++) {
+		below += histogram->counts[i];
+		if ((double)below >= share * (double)all)
+			return histogram_lowest(i);
+	}
+	return 0;
 }
 
 double server_case_share_under(const struct board *board, uint64_t time_ns)

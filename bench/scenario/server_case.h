@@ -9,16 +9,19 @@
 #include "bench/scenario/load.h"
 #include "bench/scenario/measure.h"
 
-/* One case; server's address is filled in. */
+/* One case. */
 struct server_case {
 	struct gateway_config gateway;
-	struct load load;
+	struct load load; /* its server and tally are filled in */
+	uint64_t *kept;   /* what a scenario keeps from one mode to the next; 0 at first */
+	const void *own;  /* of the scenario */
 };
 
 /* What its processes share. */
 struct server_shared {
 	struct address address; /* of the gateway */
 	struct gateway_counts counts;
+	struct load_tally tally;
 };
 
 /* The delay service for all cases: run->own is made of it by prepare, and freed by finish. */
@@ -31,6 +34,9 @@ void server_case_defaults(struct server_case *c, const struct scenario_run *run,
 /* Carries it out. work: mode, setting, published and conclude are set. As measure_case. */
 int server_case_measure(struct scenario_run *run, const struct server_case *c,
                         struct measure_work *work);
+
+/* A percentile of a histogram, in ns; 0: it is empty. */
+uint64_t server_case_percentile(const struct histogram *histogram, double share);
 
 /* The share of the calls that succeeded in less than that. */
 double server_case_share_under(const struct board *board, uint64_t time_ns);
