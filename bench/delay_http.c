@@ -87,7 +87,7 @@ void delay_http_feed(struct delay_http *h, const char *data, size_t bytes,
 	    .on_message_begin = on_begin, .on_url = on_url, .on_message_complete = on_end};
 	struct feeding feeding = {.http = h, .take = take, .context = context};
 
-	if (h->closed)
+	if (h->closed || !bytes) /* the parser takes no bytes for the stream's end */
 		return;
 	if (!h->parser.data)
 		http_parser_init(&h->parser, HTTP_REQUEST);

@@ -108,8 +108,10 @@ TEST(serve, delay_speaks_http_on_the_same_port)
 	REQUIRE(served_begin(&served, "delay", NULL));
 	for (int bytewise = 0; bytewise < 2; bytewise++) {
 		REQUIRE(talk_begin(&t, served.address));
-		for (size_t i = 0; bytewise && i < sizeof text - 1; i++)
+		for (size_t i = 0; bytewise && i < sizeof text - 1; i++) {
 			REQUIRE(talk_send(&t, text + i, 1));
+			usleep(i < 5 ? 10000 : 0); /* the first ones one by one for certain */
+		}
 		REQUIRE(bytewise || talk_say(&t, text));
 		for (size_t i = 0; i < sizeof status / sizeof *status; i++) {
 			CHECK_EQUAL(talk_hear(&t, false), status[i]);
