@@ -39,21 +39,32 @@ void watch_hidden_workers(const struct watch_facts *f, struct finding *out)
 	finding_show(out, "workers_limit", limit);
 }
 
+/* On connections that the process itself has opened, while more clients than threads wait. */
+static bool crew_calls(const json_t *crew)
+{
+	const double threads = watch_number(crew, "threads_now");
+
+	return watch_number(crew, "on_calls_now") >= threads &&
+	       watch_number(crew, "clients_now") > threads;
+}
+
 /* All of the crew are inside calls and none was ever waiting for work; or it was seen as a pool,
  * with a place to idle, and hardly ever idled. Threads of which each has its connection look the
- * same, but sleep in sockets and pipes: only what sleeps in files is judged. */
+ * same, but sleep in sockets and pipes: only what sleeps in files, or in calls of its own while
+ * clients wait, is judged. */
 static bool crew_exhausted(const json_t *crew)
 {
 	const double threads = watch_number(crew, "threads_now");
 	const double alive = watch_number(crew, "alive_ns"), futex = watch_number(crew, "futex_ns");
 	const double parked = watch_number(crew, "parked_direct_ns");
+	const bool calls = crew_calls(crew);
 
 	if (threads < 2 || json_is_true(json_object_get(crew, "of_c_library")) ||
-	    watch_number(crew, "on_files_now") < threads)
+	    !(calls || watch_number(crew, "on_files_now") >= threads))
 		return false;
 	if (watch_number(crew, "whole_window") == threads)
 		return true;
-	return futex > 0 && futex < 0.02 * alive && parked > 0.8 * alive;
+	return (calls || futex > 0) && futex < 0.02 * alive && parked > 0.8 * alive;
 }
 
 /* Where most of the parked threads of the application are: "openat of fifo /tmp/f". */
@@ -100,7 +111,13 @@ void watch_pool_exhausted(const struct watch_facts *f, struct finding *out)
 		            format_count(watch_number(crew, "parked_now")).text,
 		            format_count(threads).text,
 		            format_name(name, sizeof name, watch_string(crew, "name"), 15, true));
-		say_place(f, out);
+		if (crew_calls(crew))
+			finding_say(out,
+			            " They wait on connections that the process itself has opened, "
+			            "while it has %s clients.",
+			            format_count(watch_number(crew, "clients_now")).text);
+		else
+			say_place(f, out);
 		finding_advise(out, "A larger pool moves the limit; calls that may wait for ever "
 		                    "belong in a pool of their own, or in the event loop.");
 		finding_show(out, "threads", threads);

@@ -33,6 +33,8 @@ struct crew {
 	char name[16];   /* of one of them */
 	char stem[16];   /* of all: numbers made # */
 	uint32_t threads, parked, on_files, whole_window, futex, waiting;
+	uint32_t on_calls; /* parked on connections that the process itself has opened */
+	uint32_t clients;  /* connections of the process that others have opened */
 	uint64_t alive_ns, parked_ns, futex_ns, running_ns;
 	/* by their waits on futexes, as in struct futex_waits */
 	uint64_t waits, at_place, given, passed_on;

@@ -11,6 +11,7 @@
 
 #include "bench/json_text.h"
 #include "bench/observe.h"
+#include "bench/sockets.h"
 #include "probes/park.h"
 
 enum { ENOUGH_WAITS = 20 };
@@ -187,6 +188,34 @@ static bool tell_pools(struct observation *o)
 	return told;
 }
 
+/* On a connection of the process's own: that of a client has the port at which it listens. */
+static bool is_on_call(const struct sockets *sockets, const struct census_record *thread)
+{
+	const struct tcp_socket *socket;
+
+	if (!is_in(thread, STATE_PARKED_DIRECT) || thread->place.object != OBJECT_SOCKET)
+		return false;
+	socket = sockets_find(sockets, thread->place.inode);
+	return socket && socket->port && !socket->client;
+}
+
+/* Of crews of which all are parked: whether they call somebody while clients wait. */
+static void add_calls(struct observation *o)
+{
+	for (struct crew *crew = o->crews; crew < o->crews + o->crew_count; crew++) {
+		struct sockets sockets;
+
+		if (crew->threads < 2 || crew->parked < crew->threads || crew->on_files)
+			continue;
+		sockets_read(&sockets, crew->pid);
+		crew->clients = sockets_clients(&sockets);
+		for (size_t i = 0; crew->clients && i < o->now.thread_count; i++)
+			if (crew_of(o, &o->now.threads[i]) == crew)
+				crew->on_calls += is_on_call(&sockets, &o->now.threads[i]);
+		sockets_free(&sockets);
+	}
+}
+
 bool observe_crews(struct observation *o)
 {
 	o->crew_count = 0;
@@ -200,6 +229,7 @@ bool observe_crews(struct observation *o)
 			crew_add(crew, thread, o->begin_ns);
 	}
 	add_own_givers(o);
+	add_calls(o);
 	return tell_pools(o);
 }
 

@@ -52,11 +52,13 @@ static json_t *crew_json(const struct observation *o, const struct crew *c)
 
 	memcpy(name, c->name, 16);
 	return json_pack(
-	    "{s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "pid",
-	    json_count(c->pid), "name", json_text(name), "of_c_library", c->of_library, "pool",
-	    confidence[crew_pool(c)], "waits", waits_json(o, c), "threads_now",
+	    "{s:o, s:o, s:b, s:s?, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+	    "s:o}",
+	    "pid", json_count(c->pid), "name", json_text(name), "of_c_library", c->of_library,
+	    "pool", confidence[crew_pool(c)], "waits", waits_json(o, c), "threads_now",
 	    json_count(c->threads), "parked_now", json_count(c->parked), "on_files_now",
-	    json_count(c->on_files), "whole_window", json_count(c->whole_window), "futex_now",
+	    json_count(c->on_files), "on_calls_now", json_count(c->on_calls), "clients_now",
+	    json_count(c->clients), "whole_window", json_count(c->whole_window), "futex_now",
 	    json_count(c->futex), "waiting_now", json_count(c->waiting), "alive_ns",
 	    json_count(c->alive_ns), "parked_direct_ns", json_count(c->parked_ns), "futex_ns",
 	    json_count(c->futex_ns), "running_ns", json_count(c->running_ns));

@@ -62,6 +62,10 @@ static json_t *changed(const char *changes)
 #define CREW                                                                                       \
 	"'crews.0': {'name': 'worker', 'threads_now': 2, 'parked_now': 2, 'on_files_now': 2, "     \
 	"'alive_ns': 2000000000, 'parked_direct_ns': 2000000000, 'futex_ns': 0, 'whole_window': "
+#define CALLS                                                                                      \
+	"'probes.0.kinds.0.threads_now': 3, 'crews.0': {'name': 'worker', 'threads_now': 2, "      \
+	"'parked_now': 2, 'on_files_now': 0, 'on_calls_now': 2, 'alive_ns': 2000000000, "          \
+	"'parked_direct_ns': 1900000000, 'futex_ns': 0, 'whole_window': 0, 'clients_now': "
 #define WAITS(by)                                                                                  \
 	"'sync_waits.0': {'thread': {'tid': 1, 'name': 'a', 'kind': 'application'}, "              \
 	"'waker': {'tid': 2, 'name': 'b', 'kind': '" by "'}, 'waker_syscall': 'pread64', "         \
@@ -85,6 +89,7 @@ static const struct {
      "{'probes.0.kinds.0.threads_now': 3, " CREW "1}}"},
     {"POOL-EXHAUSTED", "{'probes.0.kinds.0.threads_now': 3, " CREW "2}}",
      "{'probes.0.kinds.0.threads_now': 2, " CREW "2}}"},
+    {"POOL-EXHAUSTED", "{" CALLS "3}}", "{" CALLS "2}}"}, /* no more clients than threads */
     {"SYNC-OVER-ASYNC", "{" WAITS("application") "30}}", "{" WAITS("application") "19}}"},
     {"SYNC-OVER-ASYNC", "{" WAITS("application") "30}}", "{" WAITS("aio-helper") "30}}"},
     {"HIDDEN-WORKERS", "{" KIND("io-wq") "'threads_max': 4, 'parked_direct_ns': 500000000}}",

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "tests/test.h"
+#include "tests/http_talk.h"
+#include "tests/served.h"
 #include "tests/watch_help.h"
 
 static double sum_of_states(const json_t *kind)
@@ -84,6 +86,47 @@ TEST(watch, a_pool_whose_threads_all_open_fifos_is_exhausted)
 	CHECK(!cli_finding(watch, "NOTHING-SEEN"));
 	json_decref(watch);
 	process_remove_directory(directory);
+}
+
+/* A server whose two threads wait for a slow service, and one that waits for it with none: five
+ * clients want an answer of each. */
+TEST(watch, a_pool_that_waits_for_a_service_is_exhausted_and_callbacks_park_nobody)
+{
+	static const char *const servers[][6] = {
+	    {"--handler", "blocking", "--threads", "2", "--grace=0", NULL},
+	    {"--handler", "callback", "--grace=0", NULL}};
+	char pid[16];
+	const char *const arguments[] = {"-p", pid, "-d", "300ms", NULL};
+
+	NEED_BPF();
+	for (int i = 0; i < 2; i++) {
+		const json_t *finding;
+		struct talk clients[5];
+		struct served s;
+		json_t *watch;
+
+		REQUIRE(served_begin_with(&s, "gateway", servers[i]));
+		for (int k = 0; k < 5; k++)
+			REQUIRE(
+			    talk_begin(&clients[k], s.address) &&
+			    talk_say(&clients[k], "GET /delay/600000 HTTP/1.1\r\nHost: h\r\n\r\n"));
+		usleep(200000);
+		snprintf(pid, sizeof pid, "%d", (int)s.pid);
+		watch = watch_json(0, arguments);
+		finding = cli_finding(watch, "POOL-EXHAUSTED");
+		CHECK_EQUAL(finding != NULL, i == 0);
+		CHECK_EQUAL(
+		    watch_places(watch, "whole_window", "parked-direct", "recvfrom", "socket"),
+		    i == 0 ? 2 : 0);
+		if (i == 0)
+			CHECK_CONTAINS(cli_text(finding, "text"), "it has 5 clients");
+		else
+			watch_check_no_problem(watch);
+		json_decref(watch);
+		for (int k = 0; k < 5; k++)
+			talk_end(&clients[k]);
+		CHECK_EQUAL(served_end(&s, SIGTERM), 0);
+	}
 }
 
 TEST(watch, findings_are_said_as_they_come)
