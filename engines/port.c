@@ -146,6 +146,8 @@ static int port_wait(struct port *p, struct port_thread *me, int64_t timeout_ns)
 			break;
 		if (!leads && !p->led)
 			p->led = leads = true;
+		if (me->waiting)
+			me->waiting(me, leads);
 		if (leads) {
 			n = port_lead(p, timeout_ns);
 		} else if (timeout_ns == 0 || !port_sleep(p, me, timeout_ns)) {

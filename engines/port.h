@@ -25,8 +25,12 @@ struct port_config {
 };
 
 /* One thread's place at a port: its own, zeroed before its first port_get, and kept until
- * port_close. released is the only field for others: how often it was given packets. */
+ * port_close. released is the only field for others: how often it was given packets; waiting the
+ * only one to be set, or NULL. */
 struct port_thread {
+	/* In port_get, on this thread, before it waits: as the one that leads, and waits in the
+	 * ring for all, or behind it. It calls nothing of the port. */
+	void (*waiting)(struct port_thread *me, bool leads);
 	struct port_thread *below; /* on the stack of waiting threads */
 	struct port_packet *packets;
 	uint32_t max, given;

@@ -39,6 +39,24 @@ static void check_held(const json_t *cases, const char *mode, const char *tag)
 	CHECK(strcmp(tag, "HIDDEN-WORKERS") == 0 || !cli_finding(one, "HIDDEN-WORKERS"));
 }
 
+/* Each step of a call borrows a thread once: three of a request, or more where one is cut. */
+static void check_borrowed(const json_t *one, double least)
+{
+	const json_t *pool = cli_at(one, "measured.pool"), *thread;
+	double times = 0, borrowed = 0;
+	size_t i;
+
+	CHECK_EQUAL(json_array_size(pool), 8);
+	json_array_foreach((json_t *)pool, i, thread)
+	{
+		times += cli_number(thread, "times");
+		borrowed += cli_number(thread, "times") > 0;
+		CHECK_EQUAL(cli_number(thread, "times") > 0, cli_number(thread, "borrowed_ns") > 0);
+	}
+	CHECK(times >= least);
+	CHECK_EQUAL(cli_number(one, "measured.borrowed_threads"), borrowed);
+}
+
 static void check_holders(const json_t *cases)
 {
 	const json_t *hidden = cli_finding(scenario_case_of(cases, "published-async"),
@@ -51,6 +69,7 @@ static void check_holders(const json_t *cases)
 	check_held(cases, "pool-16", "THREAD-PER-IO");
 	check_held(cases, "thread-per-call", "THREAD-PER-IO");
 	check_held(cases, "published-async", "HIDDEN-WORKERS");
+	check_held(cases, "port", "ONE-WAITER");
 	check_held(cases, "ring", "ONE-WAITER");
 	check_held(cases, "epoll", "ONE-WAITER");
 	CHECK_CONTAINS(cli_text(hidden, "text"), "call-timer");
@@ -66,8 +85,10 @@ static void check_all(const char *form)
 	check_threads(cases, "pool-16", 17);
 	check_threads(cases, "thread-per-call", 41);
 	check_threads(cases, "published-async", 49);
+	check_threads(cases, "port", 9);
 	check_threads(cases, "ring", 1);
 	check_threads(cases, "epoll", 1);
+	check_borrowed(scenario_case_of(cases, "port"), strcmp(form, "timer") ? 3 * 40 : 40);
 	check_holders(cases);
 	json_decref(cases);
 }

@@ -46,6 +46,9 @@ static const struct scenario_mode modes[] = {
      "{\"calls\": 100, \"delay_ns\": 1000000000, \"threads\": 8, \"threads_hidden\": 100, "
      "\"total_ns\": 1044000000}",
      &(const struct way){{.threads = 8}, calls_by_hidden_threads}},
+    {"port",
+     "truly non-blocking: a pool of 8 at a completion port; the last that came takes the next step",
+     NULL, &(const struct way){{.threads = 8}, calls_by_port}},
     {"ring", "truly non-blocking: coroutines on one thread, over one io_uring ring", NULL,
      &(const struct way){{.engine = "uring"}, calls_by_coroutines}},
     {"epoll", "truly non-blocking: coroutines on one thread, over one epoll set", NULL,
@@ -108,6 +111,36 @@ static void explain(const struct board_side *side, const struct measure_work *wo
 		         rounds == 1 ? "round" : "rounds", delay);
 }
 
+/* Which threads of the pool were borrowed, and for how long; the others slept throughout. */
+static void add_borrowed(const struct board_side *side, const struct calls *calls, json_t *measured,
+                         char because[SCENARIO_WHY_SIZE])
+{
+	const struct calls_shared *shared = side->shared;
+	json_t *threads = json_array();
+	uint64_t time_ns = 0;
+	uint32_t borrowed = 0;
+
+	for (uint32_t i = 0; i < calls->threads; i++) {
+		const struct calls_borrowed *b = &shared->borrowed[i];
+
+		borrowed += b->times != 0;
+		time_ns += b->time_ns;
+		json_array_append_new(threads, json_pack("{s:i, s:I}", "times", (int)b->times,
+		                                         "borrowed_ns", (json_int_t)b->time_ns));
+	}
+	json_object_set_new(measured, "pool", threads);
+	json_object_set_new(measured, "borrowed_threads", json_integer(borrowed));
+	json_object_set_new(measured, "borrowed_ns", json_integer((json_int_t)time_ns));
+	snprintf(
+	    because, SCENARIO_WHY_SIZE,
+	    "%u calls of %g s took %.3f s: %u of the pool's %u threads were borrowed for their "
+	    "steps, for %.1f ms in all, and %u slept throughout; while the calls were in "
+	    "flight one thread waited at the port for all.",
+	    calls->count, (double)calls->delay_ns / 1e9,
+	    (double)(side->board->end_ns - side->board->begin_ns) / 1e9, borrowed, calls->threads,
+	    (double)time_ns / 1e6, calls->threads - borrowed);
+}
+
 static void calls_conclude(const struct board_side *side, const struct measure_work *work,
                            json_t *measured, json_t *series, char because[SCENARIO_WHY_SIZE])
 {
@@ -117,7 +150,10 @@ static void calls_conclude(const struct board_side *side, const struct measure_w
 	                      (double)shared->memory_before_bytes;
 
 	(void)series;
-	explain(side, work, because);
+	if (((const struct way *)work->mode->own)->body == calls_by_port)
+		add_borrowed(side, calls, measured, because);
+	else
+		explain(side, work, because);
 	if (!shared->memory_before_bytes)
 		return;
 	json_object_set_new(measured, "memory_per_call_bytes",

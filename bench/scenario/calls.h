@@ -24,8 +24,17 @@ struct calls {
 	struct address service;
 };
 
+enum { CALLS_POOL_MAX = 16 };
+
+/* What a pool's thread at a completion port was woken for. */
+struct calls_borrowed {
+	uint64_t time_ns;
+	uint32_t times;
+};
+
 /* What the measured process says of itself. */
 struct calls_shared {
+	struct calls_borrowed borrowed[CALLS_POOL_MAX];
 	uint64_t memory_before_bytes; /* resident, before anything was prepared */
 	uint64_t stack_bytes;         /* of coroutines: ever written */
 };
@@ -34,12 +43,12 @@ struct calls_shared {
 void call_make(struct board_side *side, struct caller *caller, const struct calls *calls,
                uint32_t id);
 
-/* The bodies: all calls made by threads that block; or by
- * coroutines on one thread. */
 /* The bodies. By threads that block: a pool, or one for each call. */
 int calls_by_threads(struct board_side *side);
 /* By a pool that makes a hidden thread for each. */
 int calls_by_hidden_threads(struct board_side *side);
+/* By a pool at a completion port, of at most CALLS_POOL_MAX threads. */
+int calls_by_port(struct board_side *side);
 /* By coroutines on one thread; over connections of their own, or shared ones. */
 int calls_by_coroutines(struct board_side *side);
 int calls_by_shared_connections(struct board_side *side);
