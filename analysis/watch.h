@@ -44,7 +44,10 @@ bool watch_trips(const json_t *watch, const char *severity);
 /* The summary, at most 80 columns. Free it with free(). NULL: no memory. */
 char *watch_text(const json_t *watch, const struct text_style *style);
 
-/* Parts of it. */
+/* The same as OpenMetrics text. */
+char *watch_metrics(const json_t *watch);
+
+/* Parts of the summary. */
 void watch_text_pools(struct text *out, const json_t *watch);
 void watch_text_ready(struct text *out, const json_t *watch);
 void watch_text_workers(struct text *out, const json_t *watch);

@@ -242,6 +242,15 @@ void server_run(struct server *s, const volatile sig_atomic_t *came, const sigse
 	}
 }
 
+void server_look(struct server *s)
+{
+	struct epoll_event events[EVENTS];
+	const int n = epoll_wait(s->epoll, events, EVENTS, 0);
+
+	for (int i = 0; i < n; i++)
+		handle(s, &events[i]);
+}
+
 int server_open(struct server *s, const struct service *service, int listener)
 {
 	*s = (struct server){.service = service, .listener = listener};

@@ -60,6 +60,9 @@ int server_open(struct server *s, const struct service *service, int listener);
  * to wait for them. NULL, NULL: for ever. */
 void server_run(struct server *s, const volatile sig_atomic_t *came, const sigset_t *wait);
 
+/* Serves what is ready now, and does not wait. To be called when s->epoll can be read. */
+void server_look(struct server *s);
+
 void server_close(struct server *s);
 
 /* Sends bytes on a connection, or keeps them for it. False: it is gone, or memory is short. */

@@ -27,7 +27,9 @@ struct session {
 	struct watch_child child;
 	int child_status; /* -1: it runs, or there is none */
 	uint64_t begin_ns;
-	int64_t pause_ns; /* until the next look: at first short, for what soon ends */
+	uint64_t look_ns; /* when the next look is due */
+	int64_t pause_ns; /* between looks: at first short, for what soon ends */
+	struct watch_metrics *metrics;
 };
 
 static int say(const char *why)
@@ -59,29 +61,38 @@ static int add_targets(struct session *s, char why[OBSERVE_WHY_SIZE])
 	return error < 0 ? error : 0;
 }
 
-/* Sleeps until the next look, or until the command ends or a signal comes. */
+/* Sleeps until the next look or the end, until the command ends, somebody asks for the figures, or
+ * a signal comes. */
 static void pause_until_look(struct session *s, uint64_t end_ns)
 {
 	const uint64_t now_ns = witness_now_ns();
-	int64_t wait_ns = s->pause_ns;
-	struct timespec time;
+	const uint64_t until_ns = end_ns && end_ns < s->look_ns ? end_ns : s->look_ns;
+	const uint64_t wait_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	const struct timespec time = {(time_t)(wait_ns / 1000000000), (long)(wait_ns % 1000000000)};
+	const int child = s->child.pid > 0 ? (int)syscall(SYS_pidfd_open, s->child.pid, 0) : -1;
+	struct pollfd ends[] = {
+	    {.fd = child, .events = POLLIN},
+	    {.fd = s->metrics ? watch_metrics_fd(s->metrics) : -1, .events = POLLIN},
+	};
 
-	if (end_ns && now_ns + (uint64_t)wait_ns > end_ns)
-		wait_ns = end_ns > now_ns ? (int64_t)(end_ns - now_ns) : 0;
-	time = (struct timespec){wait_ns / 1000000000, wait_ns % 1000000000};
-	if (s->child.pid > 0) {
-		const int fd = (int)syscall(SYS_pidfd_open, s->child.pid, 0);
-		struct pollfd end = {.fd = fd, .events = POLLIN};
+	if (ppoll(ends, 2, &time, NULL) > 0 && ends[1].revents)
+		watch_metrics_serve(s->metrics);
+	if (child >= 0)
+		close(child);
+}
 
-		ppoll(&end, 1, &time, NULL);
-		if (fd >= 0)
-			close(fd);
-	} else {
-		nanosleep(&time, NULL);
-	}
+/* Whether it is time for a look; then the next one is due later. */
+static bool look_is_due(struct session *s)
+{
+	const uint64_t now_ns = witness_now_ns();
+
+	if (now_ns < s->look_ns)
+		return false;
 	s->pause_ns *= 2;
 	if (s->pause_ns > s->request.interval_ns)
 		s->pause_ns = s->request.interval_ns;
+	s->look_ns = now_ns + (uint64_t)s->pause_ns;
+	return true;
 }
 
 /* Hands a signal on to the command, which ends by it or not; true if that ends the watch. */
@@ -106,12 +117,15 @@ static int watch_window(struct session *s)
 	bool forwarded = false;
 	int error = watch_lines_begin(&lines, o, r->interval_ns);
 
+	s->look_ns = s->begin_ns + (uint64_t)s->pause_ns;
 	while (!error && !signal_ends(s, &forwarded)) {
 		pause_until_look(s, end_ns);
 		if (s->child.pid > 0 && (s->child_status = watch_child_status(&s->child)) >= 0)
 			break;
 		if (end_ns && witness_now_ns() >= end_ns)
 			break;
+		if (!look_is_due(s))
+			continue;
 		error = observe_look(o, !r->batch);
 		if (!error && !r->batch)
 			watch_lines_add(&lines, o);
@@ -177,6 +191,11 @@ static int watch_all(struct session *s)
 	if (error)
 		return say(*why ? why : strerror(-error));
 	error = observe_begin(&s->observation);
+	if (!error && s->request.metrics) {
+		error = watch_metrics_open(&s->metrics, &s->observation, s->request.metrics, why);
+		if (error)
+			return say(*why ? why : strerror(-error));
+	}
 	s->begin_ns = s->observation.begin_ns;
 	if (!error && s->request.command) {
 		error = watch_child_release(&s->child);
@@ -227,6 +246,7 @@ int command_watch(int argc, char **argv)
 	} else {
 		warn_of_samples(&s->observation);
 		status = watch_all(s);
+		watch_metrics_close(s->metrics);
 		observe_close(&s->observation);
 	}
 	free(s->request.pids);

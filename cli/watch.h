@@ -21,6 +21,7 @@ struct watch_request {
 	int64_t interval_ns;
 	bool batch, ascii, json;
 	const char *json_file; /* NULL: standard output */
+	const char *metrics;   /* where they are served; NULL: nowhere */
 	const char *severity;  /* --fail-on; NULL: never */
 };
 
@@ -55,6 +56,18 @@ int watch_lines_begin(struct watch_lines *lines, const struct observation *o, in
 /* After a look: a line when an interval has passed, and the findings that are new. */
 void watch_lines_add(struct watch_lines *lines, struct observation *o);
 void watch_lines_end(struct watch_lines *lines);
+
+/* The figures over HTTP (OpenMetrics), while the watch goes on. */
+struct watch_metrics;
+
+/* where: ADDRESS:PORT, or a port of this machine alone. Says on standard error where it listens.
+ * 0, or -errno with why. */
+int watch_metrics_open(struct watch_metrics **metrics, struct observation *o, const char *where,
+                       char why[OBSERVE_WHY_SIZE]);
+/* Can be read when somebody asks; then: */
+int watch_metrics_fd(const struct watch_metrics *metrics);
+void watch_metrics_serve(struct watch_metrics *metrics);
+void watch_metrics_close(struct watch_metrics *metrics); /* NULL: nothing */
 
 /* Adds the processes of a control group, and of those below it; by its path, from the root of the
  * file system or of a hierarchy, or by its name where only one has it. How many, or -errno with

@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/watch.h"
 
-enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII, KEY_PROBE };
+enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII, KEY_PROBE, KEY_METRICS };
 
 static const struct argp_option options[] = {
     {"pid", 'p', "PID[,PID...]", 0, "the processes to watch; may be given again", 0},
@@ -26,6 +26,10 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, 0, 0, "no lines in between, only the summary", 0},
     {"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
      "one JSON object, on stdout or into FILE, in place of the summary", 0},
+    {"metrics", KEY_METRICS, "[ADDRESS:]PORT", 0,
+     "serve OpenMetrics text at http://ADDRESS:PORT/metrics meanwhile (on this machine alone "
+     "unless an address is given)",
+     0},
     {"fail-on", KEY_FAIL_ON, "warn|crit", 0, "exit status 3 on a problem of that severity", 0},
     {"ascii", KEY_ASCII, 0, 0, "nothing but ASCII", 0},
     {0},
@@ -39,6 +43,7 @@ static const char documentation[] =
     "  iostudy watch -p 1234,1240 --json | jq .places\n"
     "  iostudy watch -- node server.js\n"
     "  iostudy watch --cgroup postgresql.service -d 5\n"
+    "  iostudy watch -p 1234 --batch --metrics 9105\n"
     "  iostudy watch --fail-on warn --json=watch.json -- make check\n"
     "\n"
     "With -- COMMAND its children are watched too, stdout is the command's, and the summary goes "
@@ -111,6 +116,9 @@ static error_t take(int key, char *argument, struct argp_state *state)
 	case KEY_JSON:
 		r->json = true;
 		r->json_file = argument;
+		return 0;
+	case KEY_METRICS:
+		r->metrics = argument;
 		return 0;
 	case KEY_FAIL_ON:
 		if (strcmp(argument, "warn") != 0 && strcmp(argument, "crit") != 0)
