@@ -115,6 +115,10 @@ const char *observe_object_name(const struct observation *o, const struct place_
 json_t *observe_places_json(struct observation *o);
 json_t *observe_crews_json(const struct observation *o);
 json_t *observe_sync_waits_json(const struct observation *o);
+/* Each thread as it is now, with what it sleeps in; of thousands that takes a moment. */
+json_t *observe_threads_json(const struct observation *o);
+const char *observe_object_type(const struct observation *o, const struct place_key *place);
+const char *observe_state_word(uint8_t state); /* "parked-direct" */
 json_t *observe_ready_json(const struct observation *o);
 json_t *observe_aio_json(const struct observation *o);
 json_t *observe_workers_json(const struct observation *o);

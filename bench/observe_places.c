@@ -79,6 +79,11 @@ static uint8_t object_of(const struct observation *o, const struct place_key *pl
 	return place->object;
 }
 
+const char *observe_object_type(const struct observation *o, const struct place_key *place)
+{
+	return object_names[object_of(o, place)];
+}
+
 /* Words that tell rows apart; so do the names of what has a name of its own. */
 static void row_words(char *words, size_t size, const struct row *row)
 {
@@ -221,7 +226,7 @@ static json_t *object_json(const struct row *row)
 	                 length > NAME_COLUMNS, "count", (int)row->objects);
 }
 
-static const char *state_word(uint8_t state)
+const char *observe_state_word(uint8_t state)
 {
 	static const char *const words[STATE_COUNT] = {
 	    [STATE_RUNNING] = "running",
@@ -244,7 +249,7 @@ static json_t *row_json(const struct observation *o, const struct row *row)
 
 	return json_pack("{s:s, s:s, s:s?, s:s?, s:s?, s:o, s:i, s:i, s:I, s:o, s:I}", "kind",
 	                 thread_kind_names[row->key.kind % KIND_COUNT], "state",
-	                 state_word(row->key.state), "syscall", call, "operation",
+	                 observe_state_word(row->key.state), "syscall", call, "operation",
 	                 worker ? workers_operation_name(row->key.operation) : NULL, "function",
 	                 row->function, "object", object_json(row), "threads_now",
 	                 (int)row->threads_now, "whole_window", (int)row->whole_window, "parked_ns",

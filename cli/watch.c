@@ -30,6 +30,7 @@ struct session {
 	uint64_t look_ns; /* when the next look is due */
 	int64_t pause_ns; /* between looks: at first short, for what soon ends */
 	struct watch_metrics *metrics;
+	struct watch_live *live; /* NULL: lines on standard error */
 };
 
 static int say(const char *why)
@@ -73,9 +74,10 @@ static void pause_until_look(struct session *s, uint64_t end_ns)
 	struct pollfd ends[] = {
 	    {.fd = child, .events = POLLIN},
 	    {.fd = s->metrics ? watch_metrics_fd(s->metrics) : -1, .events = POLLIN},
+	    {.fd = s->live ? STDIN_FILENO : -1, .events = POLLIN},
 	};
 
-	if (ppoll(ends, 2, &time, NULL) > 0 && ends[1].revents)
+	if (ppoll(ends, 3, &time, NULL) > 0 && ends[1].revents)
 		watch_metrics_serve(s->metrics);
 	if (child >= 0)
 		close(child);
@@ -93,6 +95,15 @@ static bool look_is_due(struct session *s)
 		s->pause_ns = s->request.interval_ns;
 	s->look_ns = now_ns + (uint64_t)s->pause_ns;
 	return true;
+}
+
+/* What a look shows on the screen, or on standard error. */
+static void show(struct session *s, struct watch_lines *lines)
+{
+	if (s->live)
+		watch_live_look(s->live, &s->observation);
+	else if (!s->request.batch)
+		watch_lines_add(lines, &s->observation);
 }
 
 /* Hands a signal on to the command, which ends by it or not; true if that ends the watch. */
@@ -118,18 +129,24 @@ static int watch_window(struct session *s)
 	int error = watch_lines_begin(&lines, o, r->interval_ns);
 
 	s->look_ns = s->begin_ns + (uint64_t)s->pause_ns;
+	if (!error && watch_live_may(r))
+		s->live = watch_live_open(screen_style(r->ascii).ascii);
 	while (!error && !signal_ends(s, &forwarded)) {
 		pause_until_look(s, end_ns);
 		if (s->child.pid > 0 && (s->child_status = watch_child_status(&s->child)) >= 0)
 			break;
 		if (end_ns && witness_now_ns() >= end_ns)
 			break;
+		if (s->live && !watch_live_keys(s->live))
+			break;
 		if (!look_is_due(s))
 			continue;
 		error = observe_look(o, !r->batch);
-		if (!error && !r->batch)
-			watch_lines_add(&lines, o);
+		if (!error)
+			show(s, &lines);
 	}
+	watch_live_close(s->live);
+	s->live = NULL;
 	watch_lines_end(&lines);
 	return error == -ESRCH ? 0 : error;
 }

@@ -57,6 +57,18 @@ int watch_lines_begin(struct watch_lines *lines, const struct observation *o, in
 void watch_lines_add(struct watch_lines *lines, struct observation *o);
 void watch_lines_end(struct watch_lines *lines);
 
+/* The full-screen view. */
+struct watch_live;
+
+bool watch_live_may(const struct watch_request *request); /* both ends are a terminal, and so on */
+/* Takes the terminal over; NULL: it cannot. */
+struct watch_live *watch_live_open(bool ascii);
+/* After a look: new figures, and the screen. */
+void watch_live_look(struct watch_live *live, struct observation *o);
+/* Standard input can be read, or the size has changed. False: the watch is to end. */
+bool watch_live_keys(struct watch_live *live);
+void watch_live_close(struct watch_live *live); /* gives the terminal back; NULL: nothing */
+
 /* The figures over HTTP (OpenMetrics), while the watch goes on. */
 struct watch_metrics;
 
