@@ -26,7 +26,7 @@ static int open_watch(struct observation *o, const char *probe, const char *dire
 	int error;
 
 	if (strcmp(probe, "proc") != 0) {
-		error = watch_open(&o->watch, o->children, directory, why);
+		error = watch_open(&o->watch, o->children, o->folds, directory, why);
 		if (!error || strcmp(probe, "bpf") == 0)
 			return error;
 		snprintf(o->without_bpf, sizeof o->without_bpf, "%s", why);
@@ -36,13 +36,14 @@ static int open_watch(struct observation *o, const char *probe, const char *dire
 	return watch_open_samples(&o->watch, o->children, why);
 }
 
-int observe_open(struct observation *o, const char *probe, bool children, const char *directory,
-                 char why[OBSERVE_WHY_SIZE])
+int observe_open(struct observation *o, const char *probe, bool children, bool folds,
+                 const char *directory, char why[OBSERVE_WHY_SIZE])
 {
 	int error;
 
 	memset(o, 0, sizeof *o);
 	o->children = children;
+	o->folds = folds;
 	o->first = calloc(3, sizeof *o->first);
 	o->targets = calloc(OBSERVE_TARGETS_MAX, sizeof *o->targets);
 	o->names = json_object();
@@ -196,6 +197,8 @@ int observe_look(struct observation *o, bool reading)
 		error = take_census(o);
 	else
 		observe_aio_queues(o);
+	if (o->folds)
+		observe_fold_maps(o);
 	o->alive = watch_living(&o->watch) > 0;
 	if (!error && reading)
 		error = take_reading(o, o->last);
@@ -222,6 +225,8 @@ int observe_end(struct observation *o)
 	for (size_t i = 0; i < o->target_count; i++)
 		read_command(&o->targets[i]);
 	observe_crews(o);
+	if (o->folds)
+		observe_fold_maps(o);
 	return 0;
 }
 
@@ -234,6 +239,9 @@ void observe_close(struct observation *o)
 	json_decref(o->names);
 	json_decref(o->functions);
 	json_decref(o->routines);
+	for (size_t i = 0; i < o->map_count; i++)
+		maps_free(&o->maps[i]);
+	free(o->maps);
 	free(o->targets);
 	free(o->first);
 	memset(o, 0, sizeof *o);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bench/maps.h"
 #include "bench/symbols.h"
 #include "probes/watch.h"
 
@@ -53,6 +54,7 @@ enum crew_pool crew_pool(const struct crew *crew);
 struct observation {
 	struct watch watch;
 	bool children;
+	bool folds; /* stacks are taken: see observe_folds */
 	char without_bpf[OBSERVE_WHY_SIZE]; /* why it counts by samples; empty: it does not */
 	struct observe_target *targets;
 	size_t target_count;
@@ -65,6 +67,8 @@ struct observation {
 	json_t *names;     /* of objects, by process and number */
 	json_t *functions; /* of the kernel, by place */
 	json_t *routines;  /* of threads, by their number */
+	struct maps *maps; /* of processes, with folds */
+	size_t map_count;
 	uint64_t looks;
 	uint64_t births; /* when they were looked at last */
 	struct crew crews[CREWS_MAX];
@@ -79,8 +83,8 @@ struct observation {
 /* probe: "bpf" or "proc" is required; "auto" is BPF, or samples where that is not allowed, and then
  * o->without_bpf says why. 0, or -errno with why: what is missing, and the one command that allows
  * it. */
-int observe_open(struct observation *o, const char *probe, bool children, const char *directory,
-                 char why[OBSERVE_WHY_SIZE]);
+int observe_open(struct observation *o, const char *probe, bool children, bool folds,
+                 const char *directory, char why[OBSERVE_WHY_SIZE]);
 
 /* Names a process before observe_begin. -ESRCH: there is none. */
 int observe_add(struct observation *o, pid_t pid, char why[OBSERVE_WHY_SIZE]);
@@ -99,7 +103,14 @@ void observe_close(struct observation *o);
 /* A new object as iostudy/watch/1 without its findings. status: ok or interrupted. */
 json_t *observe_json(struct observation *o, const char *status, const char *why, json_t *plan);
 
+/* The time asleep by stacks, as flame graphs are drawn from: a line for each, its frames from the
+ * outermost on, separated by semicolons, the reason first, then microseconds. Of processes that
+ * are gone functions are named as far as a look in passing had seen their maps. A new text; NULL
+ * with why: it cannot be told. */
+char *observe_folds(const struct observation *o, char why[OBSERVE_WHY_SIZE]);
+
 /* Parts of it, in files of their own. */
+void observe_fold_maps(struct observation *o); /* of processes that live */
 /* True if a thread turned out to be of another kind. */
 bool observe_name_threads(struct observation *o);
 bool observe_crews(struct observation *o);

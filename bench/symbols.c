@@ -21,7 +21,7 @@ static const char *const common[] = {
     "prepare_to_wait",
 };
 
-static int add(struct symbols *s, uint64_t address, const char *name)
+int symbols_add(struct symbols *s, uint64_t address, const char *name)
 {
 	const size_t length = strlen(name) + 1;
 
@@ -56,6 +56,12 @@ static int by_address(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
+void symbols_sort(struct symbols *s)
+{
+	if (s->count)
+		qsort(s->all, s->count, sizeof *s->all, by_address);
+}
+
 int symbols_load(struct symbols *s)
 {
 	char line[512], *end;
@@ -69,7 +75,7 @@ int symbols_load(struct symbols *s)
 		if (!address || end[0] != ' ' || !end[1] || !strchr("tTwW", end[1]) || !end[2])
 			continue;
 		end[3 + strcspn(end + 3, "\t\n ")] = 0;
-		error = add(s, address, end + 3);
+		error = symbols_add(s, address, end + 3);
 	}
 	if (file)
 		fclose(file);
@@ -78,7 +84,7 @@ int symbols_load(struct symbols *s)
 	if (error)
 		symbols_free(s);
 	else
-		qsort(s->all, s->count, sizeof *s->all, by_address);
+		symbols_sort(s);
 	return error;
 }
 
@@ -104,16 +110,20 @@ const char *symbols_find(const struct symbols *s, uint64_t address)
 	return low ? s->text + s->all[low - 1].name : NULL;
 }
 
+bool symbols_is_common(const char *name)
+{
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+		if (strncmp(name, common[i], strlen(common[i])) == 0)
+			return true;
+	return false;
+}
+
 const char *symbols_sleeper(const struct symbols *s, const uint64_t *stack, size_t frames)
 {
 	for (size_t i = 0; i < frames; i++) {
 		const char *name = symbols_find(s, stack[i]);
-		size_t skip = 0;
 
-		while (name && skip < sizeof common / sizeof *common &&
-		       strncmp(name, common[skip], strlen(common[skip])) != 0)
-			skip++;
-		if (name && skip == sizeof common / sizeof *common)
+		if (name && !symbols_is_common(name))
 			return name;
 	}
 	return NULL;

@@ -172,6 +172,24 @@ static bool print_result(const struct session *s, const json_t *watch)
 	return good;
 }
 
+static bool print_folds(const struct session *s)
+{
+	const struct watch_request *r = &s->request;
+	char why[OBSERVE_WHY_SIZE] = "";
+	char *text = observe_folds(&s->observation, why);
+	FILE *out = r->folded_file ? fopen(r->folded_file, "we") : stdout;
+	bool good = text && out && fputs(text, out) != EOF;
+
+	if (out)
+		good = (r->folded_file ? fclose(out) : fflush(out)) == 0 && good;
+	if (!good)
+		fprintf(stderr, "iostudy: cannot write the stacks to %s: %s\n",
+		        r->folded_file ? r->folded_file : "standard output",
+		        *why ? why : strerror(errno));
+	free(text);
+	return good;
+}
+
 static int conclude(struct session *s)
 {
 	const int came = *signals_came();
@@ -186,7 +204,10 @@ static int conclude(struct session *s)
 	                     interrupted ? why : NULL, watch_plan_json(&s->request));
 	if (!watch || watch_conclude(watch))
 		return say("out of memory");
-	const bool printed = print_result(s, watch);
+	const bool instead = s->request.folded && !s->request.folded_file;
+	bool printed = (instead && !s->request.json) || print_result(s, watch);
+	if (s->request.folded)
+		printed = print_folds(s) && printed;
 	if (!printed)
 		status = EXIT_RUN_FAILED;
 	else if (s->child_status > 0)
@@ -256,7 +277,8 @@ int command_watch(int argc, char **argv)
 	signals_catch();
 	s->child_status = -1;
 	s->pause_ns = FIRST_LOOK_NS;
-	error = observe_open(&s->observation, s->request.probe, s->request.children, ".", why);
+	error = observe_open(&s->observation, s->request.folded ? "bpf" : s->request.probe,
+	                     s->request.children, s->request.folded, ".", why);
 	if (error) {
 		fprintf(stderr, "iostudy: %s\n", *why ? why : strerror(-error));
 		status = EXIT_NOTHING;

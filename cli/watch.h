@@ -21,6 +21,8 @@ struct watch_request {
 	int64_t interval_ns;
 	bool batch, ascii, json;
 	const char *json_file; /* NULL: standard output */
+	bool folded;
+	const char *folded_file; /* NULL: standard output, in place of the summary */
 	const char *metrics;   /* where they are served; NULL: nowhere */
 	const char *severity;  /* --fail-on; NULL: never */
 };

@@ -23,7 +23,7 @@ struct watch_live {
 
 bool watch_live_may(const struct watch_request *r)
 {
-	return !r->batch && !r->json && !r->command && isatty(STDIN_FILENO) &&
+	return !r->batch && !r->json && !r->folded && !r->command && isatty(STDIN_FILENO) &&
 	       isatty(STDOUT_FILENO);
 }
 

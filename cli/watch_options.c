@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "cli/watch.h"
 
-enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII, KEY_PROBE, KEY_METRICS };
+enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII, KEY_PROBE, KEY_METRICS, KEY_FOLDED };
 
 static const struct argp_option options[] = {
     {"pid", 'p', "PID[,PID...]", 0, "the processes to watch; may be given again", 0},
@@ -26,6 +26,10 @@ static const struct argp_option options[] = {
     {"batch", KEY_BATCH, 0, 0, "no lines in between, only the summary", 0},
     {"json", KEY_JSON, "FILE", OPTION_ARG_OPTIONAL,
      "one JSON object, on stdout or into FILE, in place of the summary", 0},
+    {"folded", KEY_FOLDED, "FILE", OPTION_ARG_OPTIONAL,
+     "the time asleep by stacks, in microseconds, for flame graphs: on stdout in place of the "
+     "summary, or into FILE; needs BPF",
+     0},
     {"metrics", KEY_METRICS, "[ADDRESS:]PORT", 0,
      "serve OpenMetrics text at http://ADDRESS:PORT/metrics meanwhile (on this machine alone "
      "unless an address is given)",
@@ -43,6 +47,7 @@ static const char documentation[] =
     "  iostudy watch -p 1234,1240 --json | jq .places\n"
     "  iostudy watch -- node server.js\n"
     "  iostudy watch --cgroup postgresql.service -d 5\n"
+    "  iostudy watch -p 1234 -d 10 --folded | flamegraph.pl --countname us > waits.svg\n"
     "  iostudy watch -p 1234 --batch --metrics 9105\n"
     "  iostudy watch --fail-on warn --json=watch.json -- make check\n"
     "\n"
@@ -117,6 +122,10 @@ static error_t take(int key, char *argument, struct argp_state *state)
 		r->json = true;
 		r->json_file = argument;
 		return 0;
+	case KEY_FOLDED:
+		r->folded = true;
+		r->folded_file = argument;
+		return 0;
 	case KEY_METRICS:
 		r->metrics = argument;
 		return 0;
@@ -169,8 +178,14 @@ void watch_request_parse(struct watch_request *r, int argc, char **argv)
 	}
 	if (r->command || r->cgroup)
 		r->children = true;
-	if (r->command && r->json && !r->json_file) {
-		fprintf(stderr, "%s: with a command, stdout is the command's: use --json=FILE\n",
+	const bool json = r->json && !r->json_file, folded = r->folded && !r->folded_file;
+	if (r->command && (json || folded)) {
+		fprintf(stderr, "%s: with a command, stdout is the command's: use --%s=FILE\n",
+		        argv[0], json ? "json" : "folded");
+		exit(EXIT_BAD_USAGE);
+	}
+	if (json && folded) {
+		fprintf(stderr, "%s: --json and --folded cannot both be on stdout: use --json=FILE\n",
 		        argv[0]);
 		exit(EXIT_BAD_USAGE);
 	}

@@ -44,6 +44,7 @@ static void set_knobs(struct park_knobs *knobs, const struct probe_config *confi
 	bpf_objects_fill(knobs->objects);
 	knobs->watch = config->watch;
 	knobs->children = config->children;
+	knobs->folds = config->folds;
 	knobs->disk = config->source == SOURCE_DISK;
 	knobs->marked = config->marked;
 	knobs->hidden = config->hidden_threads;
@@ -192,6 +193,10 @@ static int bpf_open(struct probe *p, char why[PROBE_WHY_SIZE])
 	choose_programs(b, &p->config, &variants);
 	if (p->config.watch)
 		bpf_map__set_max_entries(b->object->maps.places, PLACES_MAX);
+	if (p->config.folds) {
+		bpf_map__set_max_entries(b->object->maps.folds, FOLDS_MAX);
+		bpf_map__set_max_entries(b->object->maps.fold_stacks, FOLDS_MAX);
+	}
 	error = park__load(b->object);
 	if (error)
 		goto fail;

@@ -35,6 +35,7 @@ static __always_inline uint32_t pid_number(struct pid *pid, uint32_t level)
 #include "probes/park_process.bpf.h"
 #include "probes/park_wait.bpf.h"
 #include "probes/park_class.bpf.h"
+#include "probes/park_fold.bpf.h"
 #include "probes/park_place.bpf.h"
 #include "probes/park_state.bpf.h"
 #include "probes/park_read.bpf.h"

@@ -99,6 +99,8 @@ struct park_thread {
 	uint64_t place_since_ns, futex_ns;
 	struct place_key place;
 	int32_t place_fd;
+	int32_t fold_kernel, fold_user; /* the stacks with which its last sleep began */
+	uint32_t unused2;
 	uint32_t told;          /* its enum thread_kind + 1, as found out by the loader; 0: not */
 	uint64_t before_ns;     /* how long it had slept when it was seeded, at least */
 	uint64_t io_ns, ran_ns; /* parked for I/O since it last waited on a futex; and running */
@@ -145,6 +147,7 @@ struct park_knobs {
 	uint8_t doublings[PARK_DOUBLINGS]; /* how often n has doubled since 1 */
 	uint8_t watch;                     /* many processes; where their threads sleep */
 	uint8_t children;                  /* those that they fork are watched too */
+	uint8_t folds;                     /* and with what stacks they sleep */
 	uint8_t objects[PARK_SYSCALLS];    /* enum call_object */
 	uint8_t marked;                    /* the subject's threads carry marks */
 	uint8_t hidden;                    /* and those that do not are a library's */

@@ -178,6 +178,8 @@ static __noinline int place_charge(struct park_thread *t, uint64_t ns, uint32_t 
 		return 0;
 	if (t->place.class == CLASS_FUTEX)
 		__sync_fetch_and_add(&t->futex_ns, ns);
+	if (knobs.folds)
+		fold_add(t, ns);
 	key = t->place;
 	if (!place_add(&key, ns, ended))
 		return 0;

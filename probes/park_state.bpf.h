@@ -241,6 +241,8 @@ static __always_inline void thread_sleep(struct task_struct *task, struct park_t
 	const uint32_t word = word_off(task, t, sleep_state, context);
 
 	thread_move(t, word, STATE_RUNNING, now_ns);
+	if (knobs.folds && sleep_state)
+		fold_take(context, t);
 	if (knobs.watch && sleep_state)
 		place_open(task, t, word, now_ns);
 }

@@ -14,6 +14,9 @@ enum {
 	PROCESSES_MAX = 1 << 14, /* living processes watched at once */
 	CENSUS_FRAMES = 16,      /* of a sleeper's kernel stack, the innermost first */
 	PLACE_NAME_SIZE = 32,
+	FOLD_FRAMES = 64, /* of a stack that is kept */
+	FOLDS_MAX = 1 << 14,
+	FOLD_LOST = -1, /* a stack for which there was no room, or none that can be walked */
 	PLACE_NO_CALL = 0xffff, /* outside a system call: a fault, or a thread of the kernel's */
 };
 
@@ -45,6 +48,13 @@ struct place_key {
 	uint8_t object;    /* enum object_type */
 	uint8_t operation; /* of io_uring, in a worker's hand */
 	uint8_t lock;      /* 1: a futex that is a lock, as libraries mark one that is waited for */
+};
+
+/* Sleeps with the same stacks, by what they wait in: inode and device are left out. A stack is its
+ * number in the table + 1; 0: asleep since before attach; FOLD_LOST. */
+struct fold_key {
+	struct place_key place;
+	int32_t kernel, user;
 };
 
 struct place_sum {

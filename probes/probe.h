@@ -121,6 +121,7 @@ struct probe_config {
 	bool marked;         /* threads carry marks (our own subject); false: any program */
 	bool watch;          /* many processes, and where their threads sleep: see watch.h */
 	bool children;       /* and those that they fork */
+	bool folds;          /* and with what stacks: see watch_folds */
 	const char *test_directory; /* where the self-test may write a file of its own, or NULL */
 	struct probe_tables tables; /* where the subject's threads write; or all NULL */
 };

@@ -20,11 +20,13 @@
 
 enum { FAMILY_ROUNDS = 100, BATCH = 512 };
 
-int watch_open(struct watch *w, bool children, const char *test_directory, char why[PROBE_WHY_SIZE])
+int watch_open(struct watch *w, bool children, bool folds, const char *test_directory,
+               char why[PROBE_WHY_SIZE])
 {
 	const struct probe_config config = {
 	    .watch = true,
 	    .children = children,
+	    .folds = folds,
 	    .test_directory = test_directory,
 	};
 	int error;

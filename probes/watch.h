@@ -62,9 +62,9 @@ struct watch {
 	void *state;    /* by samples */
 };
 
-/* Opens the BPF probe for watching. children: what watched processes fork is watched too.
- * test_directory as in struct probe_config. 0, or -errno with why. */
-int watch_open(struct watch *w, bool children, const char *test_directory,
+/* Opens the BPF probe for watching. children: what watched processes fork is watched too. folds:
+ * stacks are taken. test_directory as in struct probe_config. 0, or -errno with why. */
+int watch_open(struct watch *w, bool children, bool folds, const char *test_directory,
                char why[PROBE_WHY_SIZE]);
 
 /* The same by samples of /proc. */
@@ -99,6 +99,17 @@ int watch_read(struct watch *w, struct probe_reading *reading);
 /* Fills a census, all zero before its first use; its memory is used again. 0 or -errno. */
 int watch_census(struct watch *w, struct watch_census *census);
 void watch_census_free(struct watch_census *census);
+
+/* The time asleep by stacks since attach, of a watch opened with folds. */
+struct watch_fold {
+	struct fold_key key;
+	uint64_t asleep_ns;
+	uint32_t kernel_frames, user_frames;
+	uint64_t kernel[FOLD_FRAMES], user[FOLD_FRAMES]; /* the innermost first */
+};
+
+/* A new array, free it; open sleeps count up to the last census. 0 or -errno. */
+int watch_folds(const struct watch *w, struct watch_fold **folds, size_t *count);
 
 void watch_cost(const struct watch *w, struct watch_cost *cost);
 void watch_close(struct watch *w);

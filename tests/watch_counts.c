@@ -74,7 +74,7 @@ TEST(watch_counts, of_hundreds_of_thousands_of_switches_none_is_lost)
 	NEED_BPF();
 	REQUIRE(program_start(&program, "volley", arguments));
 	REQUIRE(program_expect(&program, "ready"));
-	REQUIRE_MESSAGE(watch_open(&watch, false, NULL, why) == 0, "%s", why);
+	REQUIRE_MESSAGE(watch_open(&watch, false, false, NULL, why) == 0, "%s", why);
 	const bool has_perf = probe_open(&perf, &probe_perf, &foreign, why) == 0;
 
 	CHECK_EQUAL(watch_add(&watch, program.pid, &process), 0);

@@ -118,7 +118,7 @@ TEST(watch_samples, in_mid_storm_they_are_within_their_stated_error_of_bpf)
 	NEED_BPF();
 	REQUIRE(program_start(&program, "parkers", arguments));
 	REQUIRE(program_expect(&program, "ready"));
-	REQUIRE_MESSAGE(watch_open(&watch[0], false, NULL, why) == 0, "%s", why);
+	REQUIRE_MESSAGE(watch_open(&watch[0], false, false, NULL, why) == 0, "%s", why);
 	REQUIRE_MESSAGE(watch_open_samples(&watch[1], false, why) == 0, "%s", why);
 	for (int i = 0; i < 2; i++) {
 		CHECK_EQUAL(watch_add(&watch[i], program.pid, &process), 0);

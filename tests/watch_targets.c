@@ -89,7 +89,7 @@ TEST(watch_targets, a_family_is_watched_with_the_workers_that_come_later)
 	uint32_t process;
 
 	NEED_BPF();
-	REQUIRE_MESSAGE(watch_open(&watch, true, NULL, why) == 0, "%s", why);
+	REQUIRE_MESSAGE(watch_open(&watch, true, false, NULL, why) == 0, "%s", why);
 	REQUIRE(program_fork(&family, is_family, NULL));
 	REQUIRE(program_expect(&family, "ready"));
 	CHECK_EQUAL(watch_add(&watch, family.pid, &process), 0);

@@ -16,7 +16,8 @@ enum { SETTLE_TRIES = 10000 };
 		char open_why[PROBE_WHY_SIZE];                                                     \
 		if (geteuid() != 0)                                                                \
 			SKIP("only root may load BPF programs");                                   \
-		REQUIRE_MESSAGE(watch_open(w, children, NULL, open_why) == 0, "%s", open_why);     \
+		REQUIRE_MESSAGE(watch_open(w, children, false, NULL, open_why) == 0, "%s",         \
+		                open_why);                                                         \
 	} while (0)
 
 static uint32_t asleep(const struct watch_census *c)
