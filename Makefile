@@ -22,10 +22,10 @@ ALL_CPPFLAGS := -D_GNU_SOURCE -DIOSTUDY_VERSION='"$(VERSION)"' -I. -I$(BUILD) $(
 SAN      := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer) $(if $(findstring thread,$(SANITIZE)),-Wno-tsan)
 ALL_CFLAGS := -std=gnu11 $(OPT) $(WARN) $(SAN) -fno-strict-aliasing -pthread $(CFLAGS)
 ALL_CXXFLAGS := -std=gnu++17 $(OPT) $(WARN) $(SAN) -pthread $(CXXFLAGS)
-LIBS     := -lncursesw -ltinfo -luring -laio -lbpf -ljansson -linih -lhttp_parser -lzip -lz -lm \
+LIBS     := -lncursesw -ltinfo -luring -laio -lbpf -lelf -ljansson -linih -lhttp_parser -lzip -lz -lm \
             -l:libboost_context.a -pthread
 
-PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev liburing-dev libaio-dev \
+PACKAGES := gcc g++ libc6-dev clang llvm bpftool bpftrace libbpf-dev libelf-dev liburing-dev libaio-dev \
             libboost-context-dev libncurses-dev libhttp-parser-dev libzip-dev zlib1g-dev \
             libjansson-dev libinih-dev libgtest-dev linux-libc-dev
 TEST_PACKAGES := locales iproute2 e2fsprogs xfsprogs btrfs-progs chromium-headless-shell

@@ -67,7 +67,8 @@ void maps_read(struct maps *m, pid_t pid)
 		           &path) != 4 ||
 		    rights[2] != 'x' || !path || !line[path])
 			continue;
-		add(&fresh, &(struct map){.begin = begin, .end = end, .offset = offset}, line + path);
+		add(&fresh, &(struct map){.begin = begin, .end = end, .offset = offset},
+		    line + path);
 	}
 	if (file)
 		fclose(file);
@@ -168,7 +169,7 @@ static const char *function_of(const struct map_file *file, uint64_t offset)
 	return name && *name ? name : NULL;
 }
 
-void maps_say(struct maps *m, uint64_t address, char *out, size_t size)
+bool maps_say(struct maps *m, uint64_t address, char *out, size_t size)
 {
 	for (size_t i = 0; i < m->count; i++) {
 		struct map *map = &m->all[i];
@@ -185,7 +186,7 @@ void maps_say(struct maps *m, uint64_t address, char *out, size_t size)
 		else
 			snprintf(out, size, "%s+0x%llx", slash ? slash + 1 : map->path,
 			         (unsigned long long)offset);
-		return;
+		return true;
 	}
-	snprintf(out, size, "0x%llx", (unsigned long long)address);
+	return false;
 }

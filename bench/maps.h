@@ -5,6 +5,7 @@
 #ifndef IOSTUDY_MAPS_H
 #define IOSTUDY_MAPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,7 +32,7 @@ struct maps {
 void maps_read(struct maps *m, pid_t pid);
 void maps_free(struct maps *m);
 
-/* The function at an address, or FILE+0xOFFSET, or the address itself. */
-void maps_say(struct maps *m, uint64_t address, char *out, size_t size);
+/* The function at an address, or FILE+0xOFFSET. False: there is no code there. */
+bool maps_say(struct maps *m, uint64_t address, char *out, size_t size);
 
 #endif

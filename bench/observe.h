@@ -54,7 +54,7 @@ enum crew_pool crew_pool(const struct crew *crew);
 struct observation {
 	struct watch watch;
 	bool children;
-	bool folds; /* stacks are taken: see observe_folds */
+	bool folds;                         /* stacks are taken: see observe_folds */
 	char without_bpf[OBSERVE_WHY_SIZE]; /* why it counts by samples; empty: it does not */
 	struct observe_target *targets;
 	size_t target_count;

@@ -67,9 +67,10 @@ static void put_user(FILE *out, const struct watch_fold *f, struct maps *maps)
 	if (none)
 		put_frame(out, none, "");
 	for (uint32_t i = f->user_frames; i-- > 0;) {
-		if (maps)
-			maps_say(maps, f->user[i], name, sizeof name);
-		else
+		/* Where code has no frame pointers, what is taken for a frame may be none. */
+		if (maps && !maps_say(maps, f->user[i], name, sizeof name))
+			continue;
+		if (!maps)
 			snprintf(name, sizeof name, "0x%llx", (unsigned long long)f->user[i]);
 		put_frame(out, name, "");
 	}

@@ -23,8 +23,8 @@ struct watch_request {
 	const char *json_file; /* NULL: standard output */
 	bool folded;
 	const char *folded_file; /* NULL: standard output, in place of the summary */
-	const char *metrics;   /* where they are served; NULL: nowhere */
-	const char *severity;  /* --fail-on; NULL: never */
+	const char *metrics;     /* where they are served; NULL: nowhere */
+	const char *severity;    /* --fail-on; NULL: never */
 };
 
 /* Reads argv. Ends the program on a mistake (status 2) and after --help (status 0). */

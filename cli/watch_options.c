@@ -11,7 +11,16 @@
 #include "cli/options.h"
 #include "cli/watch.h"
 
-enum { KEY_CGROUP = 0x100, KEY_BATCH, KEY_JSON, KEY_FAIL_ON, KEY_ASCII, KEY_PROBE, KEY_METRICS, KEY_FOLDED };
+enum {
+	KEY_CGROUP = 0x100,
+	KEY_BATCH,
+	KEY_JSON,
+	KEY_FAIL_ON,
+	KEY_ASCII,
+	KEY_PROBE,
+	KEY_METRICS,
+	KEY_FOLDED
+};
 
 static const struct argp_option options[] = {
     {"pid", 'p', "PID[,PID...]", 0, "the processes to watch; may be given again", 0},
@@ -185,7 +194,8 @@ void watch_request_parse(struct watch_request *r, int argc, char **argv)
 		exit(EXIT_BAD_USAGE);
 	}
 	if (json && folded) {
-		fprintf(stderr, "%s: --json and --folded cannot both be on stdout: use --json=FILE\n",
+		fprintf(stderr,
+		        "%s: --json and --folded cannot both be on stdout: use --json=FILE\n",
 		        argv[0]);
 		exit(EXIT_BAD_USAGE);
 	}

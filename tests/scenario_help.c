@@ -49,6 +49,19 @@ json_t *scenario_cases(struct process p, int status)
 	return cases;
 }
 
+void scenario_check_threads(const json_t *one, double threads)
+{
+#ifdef __SANITIZE_THREAD__
+	const double most = threads + 2;
+#else
+	const double most = threads;
+#endif
+	const double had = cli_number(one, "measured.threads_max");
+
+	CHECK_MESSAGE(had >= threads && had <= most, "%s: %g threads, not %g",
+	              cli_text(one, "plan.mode"), had, threads);
+}
+
 const json_t *scenario_case_of(const json_t *cases, const char *mode)
 {
 	const json_t *object;

@@ -14,6 +14,10 @@ json_t *scenario_cases(struct process p, int status);
 #define SCENARIO_CASES(status, ...)                                                                \
 	scenario_cases((struct process){.argv = (const char *const[]){__VA_ARGS__, NULL}}, status)
 
+/* Checks how many threads the measured process had at most; ThreadSanitizer adds some of its own.
+ */
+void scenario_check_threads(const json_t *one, double threads);
+
 /* The first case of that mode, or NULL. */
 const json_t *scenario_case_of(const json_t *cases, const char *mode);
 

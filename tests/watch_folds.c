@@ -20,7 +20,8 @@ static double sum_of(const char *path, const char *head, const char *frames)
 		char *space = strrchr(line, ' '), *end = NULL;
 		const double us = space ? strtod(space, &end) : 0;
 
-		CHECK_MESSAGE(space && end && *end == '\n' && us >= 1, "no line of stacks: %s", line);
+		CHECK_MESSAGE(space && end && *end == '\n' && us >= 1, "no line of stacks: %s",
+		              line);
 		for (const char *c = line; *c && *c != '\n'; c++)
 			CHECK(*c >= ' ');
 		if (strncmp(line, head, strlen(head)) == 0 && strstr(line, frames))
@@ -52,7 +53,8 @@ TEST(watch_folds, name_the_functions_of_program_and_kernel_with_the_time_asleep)
 	CHECK_BETWEEN(inner, 100e3, 1e9);
 	CHECK_BETWEEN(inner / all, 0.9, 1);
 	CHECK(sum_of(path, "parked-direct;read of pipe;", "ksys_read_[k]") > 0.9 * inner ||
-	      sum_of(path, "parked-direct;read of pipe;", "_[k]") == 0); /* where names are hidden */
+	      sum_of(path, "parked-direct;read of pipe;", "_[k]") ==
+	          0); /* where names are hidden */
 	process_free(&r);
 	process_remove_directory(directory);
 }
