@@ -209,7 +209,10 @@ int observe_look(struct observation *o, bool reading)
 
 int observe_end(struct observation *o)
 {
-	int error = take_census(o);
+	int error;
+
+	watch_fresh(&o->watch);
+	error = take_census(o);
 
 	if (!error)
 		error = take_reading(o, o->last);

@@ -93,6 +93,10 @@ uint64_t watch_births(const struct watch *w);
  * changes with each of them. */
 int64_t watch_ring_open(const struct watch *w, uint64_t *mark);
 
+/* What is told next is of now. A census and a reading in a row are of one moment, as far as looking
+ * costs time. */
+void watch_fresh(struct watch *w);
+
 /* The totals; -ESRCH when no thread lives, with the reading filled. */
 int watch_read(struct watch *w, struct probe_reading *reading);
 

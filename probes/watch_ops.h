@@ -16,6 +16,7 @@ struct watch_ops {
 	uint64_t (*living)(const struct watch *w);
 	int64_t (*ring_open)(const struct watch *w,
 	                     uint64_t *mark); /* NULL: it does not count them */
+	void (*fresh)(struct watch *w);       /* NULL: it tells of now at any time */
 	int (*read)(struct watch *w, struct probe_reading *reading);
 	int (*census)(struct watch *w, struct watch_census *census);
 	void (*cost)(const struct watch *w, struct watch_cost *cost);

@@ -143,6 +143,15 @@ static uint64_t samples_living(const struct watch *w)
 	return living;
 }
 
+static void samples_fresh(struct watch *w)
+{
+	struct samples *s = w->state;
+
+	ticker_lock(&s->ticker);
+	s->full_ns = 0;
+	ticker_unlock(&s->ticker);
+}
+
 static int samples_read(struct watch *w, struct probe_reading *reading)
 {
 	struct samples *s = w->state;
@@ -314,6 +323,7 @@ const struct watch_ops watch_samples = {
     .tell = samples_tell,
     .births = samples_births,
     .living = samples_living,
+    .fresh = samples_fresh,
     .read = samples_read,
     .census = samples_census,
     .cost = samples_cost,

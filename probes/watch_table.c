@@ -42,6 +42,12 @@ uint64_t watch_living(const struct watch *w)
 	return w->ops->living(w);
 }
 
+void watch_fresh(struct watch *w)
+{
+	if (w->ops->fresh)
+		w->ops->fresh(w);
+}
+
 int watch_read(struct watch *w, struct probe_reading *reading)
 {
 	return w->ops->read(w, reading);
