@@ -82,7 +82,8 @@ TEST(probes, all_four_on_one_run_agree_within_what_each_says_of_itself)
 	json_decref(runs);
 }
 
-/* On one and the same run, as no two runs are alike. */
+/* On one and the same run, as no two runs are alike. What the host takes away is time on the CPU by
+ * bpf's clock, and by the kernel's books nobody's, so that schedstat takes it for sleep. */
 TEST(probes, blocking_reads_park_as_many_threads_by_bpf_as_by_their_own_statistics)
 {
 	double unused;
@@ -95,9 +96,11 @@ TEST(probes, blocking_reads_park_as_many_threads_by_bpf_as_by_their_own_statisti
 
 	CHECK_STRING(cli_text(run, "status"), "ok");
 	CHECK_EQUAL(cli_number(run, "plan.threads"), 32);
-	CHECK_BETWEEN((parked(run, "bpf", &unused) - parked(run, "schedstat", &unused)) /
-	                  cli_number(run, "summary.in_flight_mean"),
-	              -0.02, 0.02);
+	const double in_flight = cli_number(run, "summary.in_flight_mean");
+	const double stolen = cli_number(run, "measured.steal_ns") /
+	                      cli_number(run, "measured.window_ns");
+	CHECK_BETWEEN((parked(run, "bpf", &unused) - parked(run, "schedstat", &unused)) / in_flight,
+	              -0.02 - (stolen > 0 ? stolen : 0) / in_flight, 0.02);
 	json_decref(runs);
 }
 
