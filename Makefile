@@ -41,7 +41,7 @@ TEST_CC  := $(wildcard tests/*.cc)
 TOOL_SRC := $(wildcard tests/programs/*.c)
 SKELETONS := $(patsubst probes/%.bpf.c,$(BUILD)/probes/%.skel.h,$(wildcard probes/*.bpf.c))
 
-.PHONY: all page picture demo test bench experiments field bench-diff findings lint tidy format install \
+.PHONY: all page demo test bench experiments field bench-diff findings lint tidy format install \
         uninstall clean packages lint-packages page-packages tidy-packages
 .SECONDARY:
 all: $(BUILD)/iostudy
@@ -167,11 +167,6 @@ demo: packages
 	@$(BUILD)/iostudy show $(DEMO)
 	@echo "report: $$(ls $(DEMO)/report.* | tr '\n' ' ')   runs: $(DEMO)/runs.jsonl"
 
-# The picture in the README, from the last demo's page.
-picture: page-packages
-	@./.ci/packages chromium-headless-shell
-	@node docs/picture.mjs $(DEMO)/report.html docs/parked.svg chromium-headless-shell
-
 # Ratios against peers doing the same work, each in one run.
 bench: packages
 	@./.ci/packages fio jq
@@ -179,11 +174,11 @@ bench: packages
 	@status=0; for script in bench/floor.sh bench/fio.sh bench/pingpong.sh; do \
 		$$script $(BUILD) || status=1; done; exit $$status
 
-# analysis/FINDINGS.md, from a study that is run here: make findings STUDY=quick. It goes on where
-# it was interrupted; rm -r build/findings begins anew.
+# analysis/FINDINGS.md and the README's picture, from a study that is run here: make findings
+# STUDY=quick. It goes on where it was interrupted; rm -r build/findings begins anew.
 STUDY ?= there-is-no-thread
-findings: packages
-	@./.ci/packages jq
+findings: packages page-packages
+	@./.ci/packages jq chromium-headless-shell
 	@$(MAKE) --no-print-directory $(BUILD)/iostudy
 	@bench/findings.sh $(BUILD) $(STUDY)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a study and writes analysis/FINDINGS.md from it, with its runs beside it.
 # findings.sh BUILD [STUDY]: a name of `iostudy list studies`, or a file. Goes on where it ended.
+# The README's picture is drawn from it too, where a browser is there (FINDINGS_PICTURE: whereto).
 set -euo pipefail
 build=$1 study=${2:-there-is-no-thread}
 name=$(basename "$study" .study)
@@ -43,3 +44,8 @@ mv "$page.tmp" "$page"
 jq -c 'del(.summary, .findings)' "${places[@]/%//runs.jsonl}" | gzip -9n >"$runs.tmp"
 mv "$runs.tmp" "$runs"
 echo "wrote $page and $runs ($(du -k "$runs" | cut -f1) KiB)"
+html=$results/report.html
+if command -v node chromium-headless-shell >/dev/null && [[ -s ${PAGE:-build/report.html} ]]; then
+	"$build/iostudy" report "$results" -o "$html" >/dev/null
+	node docs/picture.mjs "$html" "${FINDINGS_PICTURE:-docs/parked.svg}" chromium-headless-shell
+fi
