@@ -188,14 +188,24 @@ static void run_as_nobody(const char *script, const char *iostudy, const char *p
 	            result);
 }
 
+/* A copy of iostudy where everybody may come: the build folder may lie in somebody's own. */
+static bool copy_for_everybody(const char *directory, char path[300])
+{
+	char command[4700];
+
+	snprintf(path, 300, "%s/iostudy", directory);
+	snprintf(command, sizeof command, "cp %s/iostudy %s", test_build_directory(), path);
+	return system(command) == 0 && chmod(path, 0755) == 0;
+}
+
 /* /proc shows everybody the states of all threads, and their calls to their user alone. */
 TEST(watch_samples, an_ordinary_user_sees_his_own_and_is_told_what_he_does_not_see)
 {
 	struct process_result result;
-	char iostudy[4200], pid[16];
+	char directory[256], iostudy[300], pid[16];
 
-	REQUIRE(realpath(test_build_directory(), iostudy));
-	strcat(iostudy, "/iostudy");
+	process_make_directory(directory);
+	REQUIRE(copy_for_everybody(directory, iostudy));
 	snprintf(pid, sizeof pid, "%d", (int)getpid());
 	run_as_nobody("\"$0\" watch -- sh -c 'sleep 0.3; exit 4'", iostudy, pid, &result);
 	CHECK_STATUS(&result, 4);
@@ -204,8 +214,10 @@ TEST(watch_samples, an_ordinary_user_sees_his_own_and_is_told_what_he_does_not_s
 	CHECK_CONTAINS(result.err, "Threads sampled in /proc");
 	CHECK_CONTAINS(result.err, "BPF would add");
 	process_free(&result);
-	if (!process_is_root())
+	if (!process_is_root()) {
+		process_remove_directory(directory);
 		return;
+	}
 	run_as_nobody("\"$0\" watch -p $1 -d 200ms --json", iostudy, pid, &result);
 	CHECK_STATUS(&result, 0);
 	CHECK_CONTAINS(result.out, "may not be read");
@@ -213,9 +225,10 @@ TEST(watch_samples, an_ordinary_user_sees_his_own_and_is_told_what_he_does_not_s
 	run_as_nobody("\"$0\" watch --probe bpf -p $1 -d 200ms", iostudy, pid, &result);
 	CHECK_STATUS(&result, 77);
 	process_free(&result);
+	process_remove_directory(directory);
 }
 
-/* A copy of iostudy with the capabilities bpf and perfmon. False: the file system takes none. */
+/* The same with the capabilities bpf and perfmon. False: the file system takes none. */
 static bool copy_with_capabilities(const char *directory, char path[300])
 {
 	enum { WORDS = 2 };
@@ -224,11 +237,8 @@ static bool copy_with_capabilities(const char *directory, char path[300])
 	    .magic_etc = VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
 	    .data = {{(uint32_t)both, 0}, {(uint32_t)(both >> 32), 0}},
 	};
-	char command[4700];
 
-	snprintf(path, 300, "%s/iostudy", directory);
-	snprintf(command, sizeof command, "cp %s/iostudy %s", test_build_directory(), path);
-	return system(command) == 0 && chmod(path, 0755) == 0 &&
+	return copy_for_everybody(directory, path) &&
 	       setxattr(path, "security.capability", &data, sizeof data, 0) == 0;
 }
 

@@ -86,14 +86,15 @@ TEST(watch_submits, a_ring_of_direct_reads_has_no_problem)
 
 	NEED_BPF();
 	watch = watch_on_disk("ring", "16");
-	if (takes_nowait(watch))
+	if (takes_nowait(watch)) { /* an overlay gives each read to a worker */
 		check_none_of(watch, tags);
+		CHECK_EQUAL(json_array_size(json_object_get(watch, "workers")), 0);
+	}
 	/* attached in mid-flight: those that were under way count */
 	if (!json_is_null(cli_at(watch, "in_flight.io_uring.max"))) {
 		CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.max"), 1, 16);
 		CHECK_BETWEEN(cli_number(watch, "in_flight.io_uring.mean"), 0, 16);
 	}
-	CHECK_EQUAL(json_array_size(json_object_get(watch, "workers")), 0);
 	json_decref(watch);
 }
 
